@@ -8,8 +8,9 @@ nobody's program imports its tests.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
-from dataclasses import replace
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from posixpath import dirname, splitext
 
@@ -20,6 +21,9 @@ from afterd.vcs.paths import path_text
 from afterd.vcs.trees import TreeReader
 
 _INIT = "__init__.py"
+# No statement that imports has any other sign in it; what its comments hold is taken for words of it.
+_IMPORT = re.compile(rb"\b(?:import|from)\b(?:[\w\x80-\xff\s.,()*\\;]|#[^\n]*)*")
+_WORD = re.compile(rb"[\w\x80-\xff]+")
 
 
 def knowing_program(
@@ -48,19 +52,49 @@ def imported_by_program(
     if not wanted:
         return frozenset()
     files = {path_text(path): entry for path, entry in reader.files(tree) if entry.is_file}
-    roots = {path: _package(path, files) for path in wanted}
+    packages = _packages(wanted, files)
     found: set[str] = set()
     asked = [path for path in files if path.endswith(".py") and _is_source(path, rules)]
     while asked:
         new: set[str] = set()
         for importer in asked:
-            near = {path for path in wanted if _is_within(importer, roots[path])}
-            if near:
-                new |= near & set(_imported_files(importer, reader.read(files[importer].id), near))
+            for folder, candidates in packages.items():
+                if _is_within(importer, folder):
+                    new |= candidates.imported(importer, reader.read(files[importer].id))
+        new -= found
         found |= new
-        wanted -= new
-        asked = sorted(new) if wanted else []
+        asked = sorted(new) if found != wanted else []
     return frozenset(found)
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """Test files of one package, by the ends of their dotted paths."""
+
+    by_end: Mapping[tuple[str, ...], Collection[str]]
+    last_words: frozenset[bytes]
+
+    def imported(self, importer: str, content: bytes) -> set[str]:
+        """Those that a file imports."""
+        if self.last_words.isdisjoint(_words_of_imports(content)):
+            return set()
+        named = _imported_names(content, dirname(importer)) & self.by_end.keys()
+        return {path for end in named for path in self.by_end[end]}
+
+
+def _packages(paths: Collection[str], files: Collection[str]) -> dict[str, _Candidates]:
+    """The candidates of each package."""
+    found: dict[str, _Candidates] = {}
+    roots = {path: _package(path, files) for path in sorted(paths)}
+    for root in set(roots.values()):
+        by_end: dict[tuple[str, ...], list[str]] = {}
+        for path in (path for path in roots if roots[path] == root):
+            words = _words(path)
+            # At least the module and the package it is in: a bare name may be somebody else's.
+            for start in range(max(len(words) - 1, 1)):
+                by_end.setdefault(tuple(words[start:]), []).append(path)
+        found[root] = _Candidates(by_end, frozenset(end[-1].encode() for end in by_end if end))
+    return found
 
 
 def _is_source(path: str, rules: FileRules) -> bool:
@@ -79,17 +113,12 @@ def _package(path: str, files: Collection[str]) -> str:
     return root + "/" if root else ""
 
 
-def _imported_files(importer: str, content: bytes, candidates: Collection[str]) -> Iterator[str]:
-    """The candidates that a file imports, by the ends of their dotted paths."""
-    if not any(_words(path)[-1].encode() in content for path in candidates):
-        return
-    names = _imported_names(content, dirname(importer))
-    for path in candidates:
-        words = _words(path)
-        # At least the module and the package it is in: a bare name may be somebody else's.
-        ends = (tuple(words[start:]) for start in range(max(len(words) - 1, 1)))
-        if any(end in names for end in ends):
-            yield path
+@lru_cache(maxsize=4_000)
+def _words_of_imports(content: bytes) -> frozenset[bytes]:
+    """The words that follow ``import`` or ``from`` within one statement, those of comments and prose among them: what
+    is not here is not imported, and the file need not be parsed.
+    """
+    return frozenset(word for run in _IMPORT.findall(content) for word in _WORD.findall(run))
 
 
 @lru_cache(maxsize=4_000)

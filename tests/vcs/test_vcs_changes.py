@@ -329,6 +329,29 @@ def test_what_is_named_like_a_test_and_imported_by_its_package_is_of_the_program
     assert _kept(made, package, declared) == tests | program
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import shop.tests",
+        "import os, shop.tests as found",
+        "from . import (\n    cart,  # {'of': \"a\"} = [1]: it is said\n    tests,\n)",
+        "from \\\n  shop import \\\n  tests",
+        "if 1: from shop import tests",
+        "x = '#'; import shop.tests",
+        "def read():\n\tfrom .tests import TESTS as ä",
+    ],
+)
+def test_every_form_of_an_import_is_seen(made: Made, statement: str) -> None:
+    package: Listing = {
+        b"shop/__init__.py": (FILE, b""),
+        b"shop/cart.py": (FILE, statement.encode() + b"\n"),
+        b"shop/tests.py": (FILE, b"TESTS = {}\n"),
+    }
+    assert _kept(made, package) == set()
+    prose = (FILE, f'"""{statement}"""\n'.encode())
+    assert _kept(made, {**package, b"shop/cart.py": prose}) == {"shop/tests.py"}
+
+
 RUST_GOOD = b"""pub fn total(c: &[u32]) -> u32 {
     c.iter().sum()
 }
