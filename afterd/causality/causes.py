@@ -9,7 +9,14 @@ from dataclasses import dataclass, field, replace
 
 from afterd.causality.cause import Link
 from afterd.causality.critical_predicates import Critical, extract_critical_predicates
-from afterd.causality.infection import Green, carriers_into, detours, effect, is_clean, is_infected
+from afterd.causality.infection import (
+    Green,
+    carriers_into,
+    detours,
+    is_clean,
+    is_harmless,
+    is_infected,
+)
 from afterd.causality.origins import origins
 from afterd.causality.semantic import CoreOf, SliceLimits, semantic_analysis
 from afterd.causality.signs import Sign
@@ -19,7 +26,7 @@ from afterd.model.change import ChangeId
 from afterd.model.explanation import Evidence
 from afterd.model.progress import Progress
 from afterd.model.term import StepId
-from afterd.model.trace import Alignment, Effect, Execution, Predicate, Step
+from afterd.model.trace import Alignment, Execution, Predicate, Step
 from afterd.trace.slicing import BackwardSlice
 
 _URGENCY = {Alignment.DIFFERENT: 0, Alignment.ABSENT: 1, Alignment.UNKNOWN: 2, Alignment.SAME: 3}
@@ -163,7 +170,7 @@ class Causes:
         old text, or by one that is missing where green did not merely go another way.
         """
         if step.changes:
-            return effect(step) is not Effect.NEUTRAL
+            return not is_harmless(self._execution, step)
         elsewhere = step.control is not None and is_infected(self._execution.step(step.control))
         return not elsewhere and bool(self._execution.omitted(step.id))
 

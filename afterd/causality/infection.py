@@ -55,6 +55,21 @@ def effect(step: Step) -> Effect:
     return Effect.NEUTRAL if same_value(before, now) else Effect.MATTERS
 
 
+def is_harmless(execution: Execution, step: Step) -> bool:
+    """Whether the changes of a step did nothing here: the good version's statement would have done the same.
+
+    Not where green had something else on all that it depends on: what ran there was another statement, which is gone
+    (a branch beside a ``return`` that stands in both versions).
+    """
+    if effect(step) is not Effect.NEUTRAL:
+        return False
+    sources = [read.step for read in distinct_reads(step.term)] + list(step.choices)
+    if step.control is not None:
+        sources.append(step.control)
+    differs = step.green.alignment is Alignment.DIFFERENT
+    return not (differs and all(is_clean(execution.step(source)) for source in sources))
+
+
 class Green:
     """The green run's values; where a step was not aligned, what its inputs there make of it.
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 from afterd.causality.carrying import Carrying
-from afterd.causality.infection import effect, is_clean, is_infected, is_settled
+from afterd.causality.infection import is_clean, is_harmless, is_infected, is_settled
 from afterd.causality.semantic import CoreOf, SliceLimits, semantic_analysis
 from afterd.causality.told import Telling, not_linked, not_run
 from afterd.causality.whose import Alone, branch_of, no_twin_alone, twins_alone
@@ -32,7 +32,7 @@ from afterd.logic.terms import distinct_reads
 from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet, in_order
 from afterd.model.explanation import CauseNode, Evidence, TreeStep
 from afterd.model.term import BOOL, Apply, Concrete, Op, StepId
-from afterd.model.trace import Alignment, Effect, Predicate, Step, TwinExecution
+from afterd.model.trace import Alignment, Predicate, Step, TwinExecution
 
 Changes = Mapping[ChangeId, Change]
 
@@ -105,7 +105,7 @@ class _Walk:
         self.reached[found.step] = found
         step = self._execution.step(found.step)
         acting = [change for change in step.changes if change in self._root]
-        harmless = effect(step) is Effect.NEUTRAL
+        harmless = is_harmless(self._execution, step)
         later = [c for c in acting if not harmless and self._is_led_to(step, c)]
         entered = self._harmless if harmless else self.entered
         for change in acting:

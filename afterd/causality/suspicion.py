@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from afterd.causality.cause import Link
-from afterd.causality.infection import Green, Role, effect, is_infected, role
+from afterd.causality.infection import Green, Role, effect, is_harmless, is_infected, role
 from afterd.causality.signs import SIGN_OF_CONDUCT, Sign, odds_of
 from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, ChangeId, ChangeSet, in_order
@@ -206,7 +206,9 @@ def _found_suspects(execution: Execution, green: Green, links: Sequence[Link]) -
     for link, step, part in steps:
         seen = (Sign.EFFECT_SEEN,) if effect(step) is Effect.MATTERS else ()
         for change in step.changes:
-            yield Suspect(change, _tier(step, part), link.level, step.id, (*link.doubt, *seen))
+            yield Suspect(
+                change, _tier(execution, step, part), link.level, step.id, (*link.doubt, *seen)
+            )
     unclean = [each for each in steps if each[2] is not Role.CLEAN]
     for link, step, part in unclean[: SEARCH.omissions]:
         for change in execution.omitted(step.id):
@@ -221,22 +223,21 @@ def _suspects_beyond(execution: Execution, green: Green, link: Link) -> Iterable
     """
     for step in (*link.cause.origins, *link.cause.beyond):
         if step.changes:
-            tier = _tier(step, role(execution, green, step))
+            tier = _tier(execution, step, role(execution, green, step))
             tier = Tier.CARRIER if tier is Tier.ENTRY else Tier.SLICE
             for change in step.changes:
                 yield Suspect(change, tier, link.level, step.id, link.doubt)
 
 
-def _tier(step: Step, part: Role) -> Tier:
+def _tier(execution: Execution, step: Step, part: Role) -> Tier:
     """The tier of the changes of a step.
 
     What the good version's statement would have done on the values that this one had weighs more
     than where the infection seems to enter: a rewritten statement on ill values is a carrier.
     """
-    here = effect(step)
-    if here is Effect.NEUTRAL:
+    if is_harmless(execution, step):
         return Tier.SLICE
-    if here is Effect.MATTERS and part is not Role.CLEAN:
+    if effect(step) is Effect.MATTERS and part is not Role.CLEAN:
         return Tier.ENTRY if is_infected(step) else Tier.CARRIER
     return _TIER_OF_ROLE[part]
 

@@ -145,6 +145,20 @@ def test_a_change_does_not_act_where_its_old_text_gives_the_same() -> None:
     assert [step.line for step in _steps(told.tree) if step.change == "c1"][-1] == 7
 
 
+def test_a_change_acts_where_another_text_than_the_old_one_beside_it_gave_the_twins_value() -> None:
+    """``return value`` stands in both versions; the branch beside it, which returned, is gone."""
+    run = Recorded()
+    value = run.input(1, "value", 4)
+    returned = run.assign(2, "return", value, green=5, changes=["c1"])
+    run.steps[2] = replace(run.steps[2], old=value)
+    shown = run.assign(3, "shown", returned, green=5)
+    run.callers[2] = 3
+    run.fail(4, compare(Op.EQ, shown, 5))
+    told = _told(aligned(run), "c1")
+    assert [step.change for step in _steps(told.tree)] == ["", "c1"]
+    assert told.followed == {"c1"}
+
+
 def test_what_the_twin_overwrote_leads_to_the_branch_that_did_not() -> None:
     """A guard that is false here lets the old value stand: nothing that was read differs but it."""
     run = Recorded()
