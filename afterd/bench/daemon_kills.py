@@ -73,7 +73,7 @@ def daemon_kills(
     """
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="afterd-bench-", ignore_cleanup_errors=True) as folder:
-        killed, alone = Path(folder) / "killed.git", Path(folder) / "alone.git"
+        killed, alone = Path(folder) / "killed.git", Path(folder) / "single.git"
         for path in (killed, alone):
             make_base(path)
             _finish(path)  # the good commit is the base of all the others
@@ -178,7 +178,7 @@ def survey(path: Path) -> Survey:
         answers = {
             (str(row["commit_id"]), str(row["test"])): {
                 **row,
-                "contract": _essence(row["contract"]),
+                "contract": _essence(row["contract"], path),
             }
             for row in reader.rows(_ANSWER)
         }
@@ -188,11 +188,12 @@ def survey(path: Path) -> Survey:
     return Survey(answers, rows, runs, tuple(wrong))
 
 
-def _essence(contract: object) -> str:
-    """An explanation without what it cost."""
+def _essence(contract: object, path: Path) -> str:
+    """An explanation without what it cost, and without its repository's name."""
     if contract is None:
         return ""
-    return json.dumps({k: v for k, v in json.loads(str(contract)).items() if k not in _COSTS})
+    kept = {k: v for k, v in json.loads(str(contract)).items() if k not in _COSTS}
+    return json.dumps(kept).replace(path.name, "")
 
 
 def _count(reader: Reader, table: str) -> int:

@@ -76,6 +76,11 @@ class Runs(Generic[RunT]):
         self._width = width
         self._recorded: dict[ChangeSet, RunT] = {}
 
+    @property
+    def recorded(self) -> Mapping[ChangeSet, RunT]:
+        """Those that were recorded so far."""
+        return self._recorded
+
     def execution(self, mine: ChangeSet, other: ChangeSet) -> TwinExecution:
         """The run without the changes of ``mine``, beside the one without those of ``other``.
 

@@ -15,7 +15,7 @@ from afterd.execution.executors.protocol import Attempt
 from afterd.execution.flakiness import Prior, Repeats, probability_flaky, runs_needed
 from afterd.execution.losses import refuse_lost
 from afterd.execution.oracle import Oracle
-from afterd.execution.signature import same_failure
+from afterd.execution.signature import runs_are_alike
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.outcome import (
     PRINTED_NOTHING,
@@ -261,25 +261,12 @@ def _built_from_nothing(oracle: Oracle, tree: str, seen: _End, runs: int) -> _En
     return end if end.is_unknown else seen
 
 
-def runs_are_alike(one: Outcome, other: Outcome) -> bool:
-    """Whether two runs of one tree show the same; a failure must be the same failure."""
-    if one.verdict is not other.verdict:
-        return False
-    return _outcomes_are_same(one.signature, other.signature)
-
-
 def other_crash(one: Outcome, other: Outcome) -> FailureSignature | None:
     """How another run of one tree died of a signal, where the first did as well; None where one of them did not."""
     both = one.signature, other.signature
     crashed = all(each is not None and each.kind is FailureKind.CRASH for each in both)
     alike = one.verdict is other.verdict is Verdict.FAIL
     return other.signature if crashed and alike else None
-
-
-def _outcomes_are_same(one: FailureSignature | None, other: FailureSignature | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return same_failure(one, other) and same_failure(other, one)
 
 
 def _require_verdict(attempt: Attempt, name: str) -> None:

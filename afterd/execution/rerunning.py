@@ -19,7 +19,7 @@ from typing import Protocol
 from afterd.execution.losses import tell_loss
 from afterd.execution.process import Command, ProcessResult
 from afterd.execution.recipe import Recipe
-from afterd.execution.signature import same_failure
+from afterd.execution.signature import runs_are_alike
 from afterd.limits import ProcessLimits
 from afterd.model.outcome import Outcome, Verdict
 
@@ -188,7 +188,7 @@ class Reruns:
         known = trust.fresh.get(tree)
         if known is None:
             return True
-        if not _runs_are_alike(known, outcome):
+        if not runs_are_alike(known, outcome):
             self.distrust(recipe, "a warm run did not end as a fresh one of the same tree")
             return False
         trust.agreed.add(outcome.verdict)
@@ -200,7 +200,7 @@ class Reruns:
         """
         trust = self._of(recipe)
         known = trust.fresh.get(tree)
-        if known is None or not _runs_are_alike(known, recorded):
+        if known is None or not runs_are_alike(known, recorded):
             return False
         trust.agreed.add(recorded.verdict)
         return True
@@ -226,9 +226,10 @@ class Reruns:
             return ""
         return f"The test was run in processes of its own alone: {trust.cold}."
 
-    def compared(self, recipe: Recipe, verdict: Verdict) -> bool:
-        """Whether no warm run has yet to be held against a fresh one that ended so."""
-        return not self.usable(recipe) or verdict in self._of(recipe).agreed
+    def compares(self, recipe: Recipe, tree: str, verdict: Verdict) -> bool:
+        """Whether another run of ``tree`` that ends so would be the first warm one to be held against a fresh one."""
+        trust = self._of(recipe)
+        return self.usable(recipe) and verdict not in trust.agreed and tree in trust.fresh
 
     def trusted(self, recipe: Recipe) -> bool:
         """Whether further runs are warm."""
@@ -299,14 +300,6 @@ class Reruns:
 
 def _key(recipe: Recipe) -> str:
     return "\0".join((recipe.test_id, recipe.command_digest, recipe.environment_digest))
-
-
-def _runs_are_alike(one: Outcome, other: Outcome) -> bool:
-    if (one.verdict, one.reason) != (other.verdict, other.reason):
-        return False
-    if one.signature is None or other.signature is None:
-        return one.signature is other.signature
-    return same_failure(one.signature, other.signature)
 
 
 def _is_meant(recipe: Recipe) -> bool:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from afterd.execution.confirmation import Confirmation, Ends, other_crash, runs_are_alike
+from afterd.execution.confirmation import Confirmation, Ends, other_crash
 from afterd.execution.flakiness import Repeats
 from afterd.execution.losses import refuse_lost
 from afterd.execution.oracle import Oracle
+from afterd.execution.signature import runs_are_alike
 from afterd.model.outcome import Outcome, Unresolved
 
 

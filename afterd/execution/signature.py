@@ -139,6 +139,16 @@ def same_failure(reference: FailureSignature, seen: FailureSignature) -> bool:
     return all(not (one and other) or one == other for one, other in places)
 
 
+def runs_are_alike(one: Outcome, other: Outcome) -> bool:
+    """Whether two runs of one tree show the same: no part of a failure, as another tree's may be, but all of it."""
+    if (one.verdict, one.reason) != (other.verdict, other.reason):
+        return False
+    if one.signature is None or other.signature is None:
+        return one.signature is other.signature
+    both = one.signature, other.signature
+    return same_failure(*both) and same_failure(*reversed(both))
+
+
 def of_report(report: Report, roots: Collection[str]) -> FailureSignature:
     """What our plugin says of a failed test does not depend on how the user has pytest print."""
     frames = [

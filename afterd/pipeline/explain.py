@@ -343,13 +343,7 @@ def _explained_failure(
 
 
 def _is_recorded_as_run(case: Case) -> bool:
-    """Whether what records the test runs it as the user does: the same command in the same interpreter, unbuilt.
-
-    Not for a job that goes on after a kill: of a recording that is taken up it is not known how its run ended, so there
-    would be a run more, and another row of history.
-    """
-    if case.workspace.work:
-        return False
+    """Whether what records the test runs it as the user does: the same command in the same interpreter, unbuilt."""
     recipe, strategy = case.test.recipe, case.settings.strategy
     starts_python = started_python(recipe) is not None
     return strategy is Strategy.AFTER and starts_python and not recipe.build

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 
 from afterd.causality.worth import bisection_work, run_work
 from afterd.compare import UntracedExecution
@@ -73,11 +74,15 @@ def searched_explanation(
 def _confirmed_to_the_last(
     case: Case, oracle: Oracle, confirmation: Confirmation, tracing: Tracing
 ) -> Confirmation:
-    """With the last run of each end: the recorded one, unless warm processes have yet to be compared."""
-    reruns = case.workspace.reruns
-    seen = tracing.outcomes.items()
-    compared = {tree: each for tree, each in seen if reruns.compared(oracle.recipe, each.verdict)}
-    return with_last_runs(oracle, confirmation, compared)
+    """With the last run of each end: the recorded one, unless a plain one tells whether warm processes are to be
+    trusted. What they were trusted for died with its daemon, so a job that may go on after a kill makes none for that:
+    it would be a run more than without the kill.
+    """
+    workspace, recorded = case.workspace, tracing.outcomes
+    if not workspace.work:
+        compares = partial(workspace.reruns.compares, oracle.recipe)
+        recorded = {tree: o for tree, o in recorded.items() if not compares(tree, o.verdict)}
+    return with_last_runs(oracle, confirmation, recorded)
 
 
 def _of_few(

@@ -15,6 +15,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
+
 NOTE = "kept.json"
 _PLACES = (
     "traced/python/*",
@@ -53,6 +55,15 @@ def keep(directory: Path, key: str, told: Mapping[str, Any]) -> None:
     written = directory / f"{NOTE}.new"
     written.write_text(json.dumps({"key": key, "told": told}), encoding="utf-8")
     written.replace(directory / NOTE)
+
+
+def outcome_of(told: Mapping[str, Any]) -> Outcome:
+    """The outcome of a recorded run, of what ``asdict`` told of it in a note."""
+    reason, signature = told["reason"], told["signature"]
+    found = signature and FailureSignature(**signature | {"kind": FailureKind(signature["kind"])})
+    verdict = Verdict(told["verdict"])
+    reason = reason and Unresolved(reason)
+    return Outcome(**{**told, "verdict": verdict, "reason": reason, "signature": found})
 
 
 def forget(state: Path, before: float) -> None:

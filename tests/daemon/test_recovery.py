@@ -80,6 +80,11 @@ PROGRAMS = {
         {"lib.py": _PYTHON.replace("a + b", "a - b")},
         f"{sys.executable} check.py",
     ),
+    "syntax": Program(
+        {"lib.py": _PYTHON, "check.py": "from lib import add\n\nassert add(2, 3) == 5\n"},
+        {"lib.py": _PYTHON.replace("return total", "return total +")},
+        f"{sys.executable} check.py",
+    ),
     "c": Program(
         {"add.c": _C, "main.c": _MAIN, "Makefile": _MAKE},
         {"add.c": _C.replace("a + b", "a - b")},

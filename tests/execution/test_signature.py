@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afterd.execution.failures.suites import ran_one_test
-from afterd.execution.signature import Evidence, same_failure, signature
-from afterd.model.outcome import FailureKind, FailureSignature
+from afterd.execution.signature import Evidence, runs_are_alike, same_failure, signature
+from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
 
 ROOT = "/home/u/repo/.git/afterd/slots/1"
 
@@ -281,6 +281,18 @@ def test_part_of_a_failed_suite_is_the_same_failure_and_more_is_not() -> None:
     assert same_failure(both, first)
     assert not same_failure(both, other)
     assert not same_failure(first, both)
+    failed = [Outcome(Verdict.FAIL, signature=each) for each in (both, first)]
+    assert not runs_are_alike(*failed), "a run again in which one of two tests failed"
+    assert not runs_are_alike(*reversed(failed))
+    assert runs_are_alike(failed[0], dataclasses.replace(failed[0], test_seconds=3.0))
+
+
+def test_runs_that_tell_nothing_are_alike_where_they_do_so_for_one_reason() -> None:
+    untold = [
+        Outcome(Verdict.UNRESOLVED, reason) for reason in (Unresolved.KILLED, Unresolved.OUTPUT)
+    ]
+    assert not runs_are_alike(*untold)
+    assert runs_are_alike(untold[0], untold[0])
 
 
 GLIBC = "p: f.c:13: f: Assertion `sum == 4' failed."

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from afterd.trace.kept import NOTE, forget, keep, key_of, taken_up
+from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
+from afterd.trace.kept import NOTE, forget, keep, key_of, outcome_of, taken_up
 
 
 def test_found_by_its_key_alone(tmp_path: Path) -> None:
@@ -17,6 +19,22 @@ def test_found_by_its_key_alone(tmp_path: Path) -> None:
     assert taken_up(tmp_path, key) == {"seconds": 1.5}
     assert taken_up(tmp_path, key_of("job 2", "tree", ("make", "check"))) is None
     assert taken_up(tmp_path, key_of("job 1", "tree", ("make",))) is None
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Outcome(Verdict.PASS, test_seconds=0.5, warm=True),
+        Outcome(Verdict.UNRESOLVED, Unresolved.ABORTED, "it said \udcff"),
+        Outcome(Verdict.FAIL, signature=FailureSignature(FailureKind.CRASH, test="t")),
+    ],
+)
+def test_what_a_run_showed_is_found_with_it(tmp_path: Path, outcome: Outcome) -> None:
+    key = key_of("job 1")
+    keep(tmp_path, key, {"outcome": asdict(outcome)})
+    told = taken_up(tmp_path, key)
+    assert told is not None
+    assert outcome_of(told["outcome"]) == outcome
 
 
 def test_nothing_is_kept_for_work_that_is_not_resumed(tmp_path: Path) -> None:

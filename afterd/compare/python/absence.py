@@ -27,6 +27,7 @@ from afterd.trace.python.read import (
     Recorded,
     Steps,
     Trace,
+    recorded_pairs,
     takes_the_rest,
 )
 from afterd.trace.python.record.describe import CUT
@@ -178,9 +179,8 @@ def _parameters(rest: Node) -> dict[str, Node]:
 
 def _may_hold(options: Recorded, name: str) -> bool:
     """Whether a recorded dictionary has this key, as far as it was recorded."""
-    if not isinstance(options, tuple) or options[0] != "d":
-        return False
-    return name in options[3::2] or CUT in options
+    pairs = recorded_pairs(options)
+    return pairs is not None and (CUT in options or any(key == name for key, _ in pairs))
 
 
 class Absence:

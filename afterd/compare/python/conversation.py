@@ -16,7 +16,15 @@ from itertools import takewhile, zip_longest
 from afterd.compare.python.likeness import Likeness
 from afterd.compare.python.matching import Matching
 from afterd.limits import PYTHON_PAIR
-from afterd.trace.python.read import Frame, Node, Recorded, Steps, Trace, Unknown
+from afterd.trace.python.read import (
+    Frame,
+    Node,
+    Recorded,
+    Steps,
+    Trace,
+    Unknown,
+    recorded_items,
+)
 from afterd.trace.python.record.rows import Kind
 
 _OUT = {Kind.YIELD: "yield", Kind.RETURN: "return", Kind.RAISE: "raise"}
@@ -104,10 +112,12 @@ def _passed_on(given: Recorded | Unknown, row: int, *, fresh: bool) -> Iterator[
 
     ``fresh``: its description is of now; a list with a name may have been changed since.
     """
-    if isinstance(given, tuple) and given[0] == "t":
-        yield from (_Turn("yield", item, row) for item in given[1:])
-    elif isinstance(given, tuple) and given[0] == "l" and fresh and given[2] == len(given) - 3:
-        yield from (_Turn("yield", item, row) for item in given[3:])
+    items = recorded_items(given)
+    known = isinstance(given, tuple) and (
+        given[0] == "t" or (given[0] == "l" and fresh and given[2] == len(items))
+    )
+    if known:
+        yield from (_Turn("yield", item, row) for item in items)
     else:
         yield _Turn("", None, row)
 

@@ -6,7 +6,7 @@ stores and by calls into code that is not followed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -26,6 +26,7 @@ from afterd.trace.python.read import (
     is_unchanging,
     may_write,
     pure_function,
+    recorded_pairs,
     same_object,
     takes_the_rest,
 )
@@ -283,16 +284,13 @@ def _function_for_effect(node: Node) -> Node | None:
     return function if called_method(node) in {None, function} else None
 
 
-def _options(value: Recorded) -> list[tuple[str, Recorded]] | None:
+def _options(value: Recorded) -> Sequence[tuple[str, Recorded]] | None:
     """The items of a dictionary, if all of them were recorded."""
-    if not isinstance(value, tuple) or value[0] != "d" or CUT in value:
-        return None
-    return list(zip(value[3::2], value[4::2], strict=True))
+    pairs = recorded_pairs(value)
+    return None if pairs is None or CUT in value else pairs
 
 
 def _is_held(owner: Recorded | Unknown, key: Recorded | Unknown, value: Recorded) -> bool:
     """Whether a dictionary is seen to hold the value already that is stored into it."""
-    if not isinstance(owner, tuple) or owner[0] != "d":
-        return False
-    items = zip(owner[3::2], owner[4::2], strict=False)
-    return any(same == key and same_object(held, value) for same, held in items)
+    pairs = recorded_pairs(owner) or ()
+    return any(same == key and same_object(held, value) for same, held in pairs)

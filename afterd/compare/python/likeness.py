@@ -23,11 +23,12 @@ from afterd.trace.python.read import (
     Steps,
     Unknown,
     identity,
+    recorded_items,
 )
 from afterd.trace.python.record.describe import CUT
 
 _TOLD_BY_TYPE = frozenset({"generator", "coroutine", "function", "method", "module"})
-_ITEMS = {"l": 3, "s": 3, "d": 3, "t": 1}  # where a description's items begin
+_HOLDING = frozenset({"l", "s", "d", "t"})
 
 
 class _Known(NamedTuple):
@@ -69,9 +70,8 @@ class Likeness:
             self.guessed += value != other
             self.unseen += value == other
             return True
-        if value[0] in _ITEMS:
-            start = _ITEMS[value[0]]
-            pairs = zip(value[start:], other[start:], strict=False)
+        if value[0] in _HOLDING:
+            pairs = zip(recorded_items(value), recorded_items(other), strict=False)
             # The order of a set differs from process to process.
             items = value[0] == "s" or all(
                 self.alike(mine, position, twin, row, depth - 1) for mine, twin in pairs

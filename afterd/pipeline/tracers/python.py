@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -35,11 +36,9 @@ def traced_python(
     """Both ends, recorded; the failing one alone, where a ``bisection`` of the commits is less work than reading two
     runs. Raises TraceError.
     """
-    outcomes: dict[str, Outcome] = {}
-    tracer, runs = _python_runs(workspace, wanted, test, outcomes, hangs=hangs)
+    tracer, runs = _python_runs(workspace, wanted, test, hangs=hangs)
     alone = Tracing(
         None,
-        outcomes=outcomes,
         missing=MissingPieces(wanted.changes.by_id()),
         clashing=_python_clashes(wanted),
         twin=partial(twin_of, runs, NOTHING),
@@ -50,7 +49,8 @@ def traced_python(
     )  # the green one takes no longer then, if it is in vain
     if bisection and not hangs and 2 * _reading_work(runs.run(NOTHING)) > bisection:
         executed = executed_spans(runs.run(NOTHING), wanted.changes.live)
-        return replace(alone, seconds=tracer.seconds, beside=beside, executed=executed)
+        seconds, outcomes = tracer.seconds, _outcomes(wanted, runs)
+        return replace(alone, seconds=seconds, outcomes=outcomes, beside=beside, executed=executed)
     return beside(wanted.everything)
 
 
@@ -75,6 +75,7 @@ def _traced_beside(
         alone,
         execution=CautiousExecution(tracer.execution(pair)),
         seconds=tracer.seconds,
+        outcomes=_outcomes(wanted, runs),
         standing=counted_questions(standing, WORK.text),
         variant=lambda reverted: compared_with(runs, reverted, green),
     )
@@ -84,18 +85,24 @@ def _python_runs(
     workspace: Workspace,
     wanted: Range,
     test: FailingTest,
-    outcomes: dict[str, Outcome],
     *,
     hangs: bool,
 ) -> tuple[PythonTracer, Runs[RecordedRun]]:
-    """What records Python; how long the good run is says when one that hangs is ended. ``outcomes`` takes how each run
-    ended, by the version's tree.
-    """
-    tracer = _python_tracer(workspace, wanted, test, outcomes)
+    """What records Python; how long the good run is says when one that hangs is ended."""
+    tracer = _python_tracer(workspace, wanted, test)
     runs = Runs(tracer, wanted.changes.changes, workspace.executor.width)
     if hangs:
         tracer.end_after(runs.run(wanted.everything), test.recipe.limits.trace.beyond)
     return tracer, runs
+
+
+def _outcomes(wanted: Range, runs: Runs[RecordedRun]) -> Mapping[str, Outcome]:
+    """What each run that was recorded showed, by the version's tree."""
+    return {
+        wanted.variants.tree(variant): run.outcome
+        for variant, run in runs.recorded.items()
+        if run.outcome is not None
+    }
 
 
 def _python_clashes(wanted: Range) -> Clashing:
@@ -119,9 +126,7 @@ def _variant_check(
     )
 
 
-def _python_tracer(
-    workspace: Workspace, wanted: Range, test: FailingTest, outcomes: dict[str, Outcome]
-) -> PythonTracer:
+def _python_tracer(workspace: Workspace, wanted: Range, test: FailingTest) -> PythonTracer:
     """Variants built where they must be; the slot's own folders first on the import path."""
     good, bad = workspace.trace_slots()
 
@@ -141,9 +146,9 @@ def _python_tracer(
         piece="variants",
     )
 
-    def ended(recording: Recording, result: ProcessResult) -> None:
-        outcomes[recording.version] = test_outcome(result, test.recipe, recording.tree)[0]
+    def judged(recording: Recording, result: ProcessResult) -> Outcome:
+        return test_outcome(result, test.recipe, recording.tree)[0]
 
     warm = partial(workspace.recorded_warm, test.recipe)
-    request = replace(request, warm=warm, ended=ended)
+    request = replace(request, warm=warm, judged=judged)
     return PythonTracer(request, built, wanted.variants.tree)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from afterd.limits import TraceLimits
 from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.outcome import Outcome
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Raw
 from afterd.trace.python.record.recorder import CHUNK
@@ -22,7 +23,8 @@ ROWS = CHUNK // 2  # in a chunk
 class RecordedRun:
     """The traces of a run's processes, the one that tells most first, and the tree that ran.
 
-    ``variant`` is what it was without, ``passed`` whether the command succeeded.
+    ``variant`` is what it was without, ``passed`` whether the command succeeded, ``outcome`` what it showed, where that
+    was asked for.
     """
 
     tree: Path
@@ -30,6 +32,7 @@ class RecordedRun:
     seconds: float
     variant: ChangeSet = NOTHING
     passed: bool = False
+    outcome: Outcome | None = None
 
 
 class PythonRecorder:
@@ -67,7 +70,7 @@ class PythonRecorder:
 
     def record_replaced(self, run: RecordedRun, replaced: Replacement) -> RecordedRun:
         """A recorded run once more, with one value set to another. Raises TraceError."""
-        request = replace(self._request, work="", replaced=replaced)
+        request = replace(self._request, work="", replaced=replaced, judged=None)
         name = f"{self._name(run.variant)}-set"
         again = recorded_run(request, self._built(run.variant), name)
         self.seconds += again.seconds
@@ -102,7 +105,8 @@ def _wide_enough(
 
 def _read(found: Recorded, tree: Path, cache: Path) -> RecordedRun:
     traces = tuple(Trace(raw, cache) for raw in found.traces)
-    return RecordedRun(tree, traces, found.seconds, passed=found.status == 0)
+    passed = found.status == 0
+    return RecordedRun(tree, traces, found.seconds, passed=passed, outcome=found.outcome)
 
 
 def partner(mine: RecordedRun, other: RecordedRun) -> Trace:

@@ -29,6 +29,8 @@ from afterd.trace.python.read.values import (
     Unknown,
     identity,
     plain_value,
+    recorded_items,
+    recorded_pairs,
     render,
     same_object,
 )
@@ -63,6 +65,8 @@ __all__ = [
     "plain_value",
     "pure_function",
     "qualified_name",
+    "recorded_items",
+    "recorded_pairs",
     "render",
     "same_object",
     "statement_text",

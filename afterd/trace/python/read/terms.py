@@ -39,6 +39,7 @@ from afterd.trace.python.read.values import (
     Unknown,
     identity,
     plain_value,
+    recorded_items,
     same_object,
     sort_of,
     truth,
@@ -425,7 +426,7 @@ class Terms:
             yield self.read(row)
         parent = node.parent
         compared = parent is not None and parent.type == "Compare"
-        for part in value[3:] if value[0] in _SIZED and compared else ():
+        for part in recorded_items(value) if compared else ():
             if identity(part) is not None:
                 for row in self.cells.attributes.attribute_writes(part, position, limit=4):
                     yield self.read(row)

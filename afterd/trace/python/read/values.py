@@ -85,9 +85,9 @@ class Comparison:
                 return self._objects(value, green)
             case "s" | "l" | "d":
                 alike = self._sets if value[0] == "s" else self._items
-                return value[2] == green[2] and alike(value[3:], green[3:])
+                return value[2] == green[2] and alike(recorded_items(value), recorded_items(green))
             case "t":
-                return self._items(value[1:], green[1:])
+                return self._items(recorded_items(value), recorded_items(green))
         return bool(value[1:3] == green[1:3]) or self._are_addresses(value, green)
 
     def _are_addresses(self, value: Recorded, green: Recorded) -> bool:
@@ -143,6 +143,25 @@ class Comparison:
         return left == right or self._items(value, green)
 
 
+_FIRST_ITEM = {"l": 3, "s": 3, "d": 3, "t": 1}
+
+
+def recorded_items(value: Recorded) -> Sequence[Recorded]:
+    """The first items of a list, set, tuple or dict (keys and values in turn), ``CUT`` last where there are more than
+    were recorded; nothing of any other value.
+    """
+    begin = _FIRST_ITEM.get(value[0]) if isinstance(value, tuple) else None
+    return value[begin:] if begin is not None else ()
+
+
+def recorded_pairs(value: Recorded | Unknown) -> Sequence[tuple[Recorded, Recorded]] | None:
+    """The keys and values of a dict, as far as they were recorded; None: it is none."""
+    if not isinstance(value, tuple) or value[0] != "d":
+        return None
+    items = recorded_items(value)
+    return list(zip(items[::2], items[1::2], strict=False))
+
+
 def _ancestry(types: Types, kind: Sequence[Any]) -> list[str]:
     """The names of a class's ancestors among the recorded ones, without ``object``."""
     names = {each[2]: str(each[1]) for each in types}
@@ -171,17 +190,20 @@ def _render(value: Recorded, types: Types) -> str:
         return repr(value)
     match value[0]:
         case "t":
-            items = ", ".join(_render(item, types) for item in value[1:])
-            return f"({items},)" if len(value) == 2 else f"({items})"
+            items = [_render(item, types) for item in recorded_items(value)]
+            return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
         case "d":
-            flat = [_render(item, types) for item in value[3:]]
-            pairs = [f"{key}: {item}" for key, item in zip(flat[::2], flat[1::2], strict=False)]
+            pairs = [
+                f"{_render(key, types)}: {_render(item, types)}"
+                for key, item in recorded_pairs(value) or ()
+            ]
             return "{" + ", ".join(pairs) + ("}" if len(pairs) == value[2] else ", …}")
         case "l" | "s":
             opening, closing = _BRACKETS[value[0]]
             if value[0] == "s" and not value[2]:
                 return "set()"
-            return opening + ", ".join(_render(item, types) for item in value[3:]) + closing
+            items = [_render(item, types) for item in recorded_items(value)]
+            return opening + ", ".join(items) + closing
         case "o":
             return _render_object(value, types)
         case "S" | "B":

@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -22,7 +22,8 @@ from afterd.execution import sandbox
 from afterd.execution.process import Command, ProcessResult
 from afterd.execution.rerunning import Recording
 from afterd.limits import ProcessLimits
-from afterd.trace.kept import keep, key_of, taken_up
+from afterd.model.outcome import Outcome
+from afterd.trace.kept import keep, key_of, outcome_of, taken_up
 from afterd.trace.python.read.tracefile import Raw, read
 from afterd.trace.python.record.replacing import Replacement
 from afterd.trace.python.record.settings import VARIABLE, Settings
@@ -45,8 +46,8 @@ class PythonTraceRequest:
     run (in mode ``count``). A run is ended after about ``stop`` rows (0: it ends by itself).
     ``work`` names the piece of work, with the tree, that takes up what it recorded before it was
     killed; empty: everything is recorded anew. ``replaced`` is a value of the run that is set to another.
-    ``warm`` records a run in a fork of a warm process, and gives None where that cannot be; ``ended`` is told how each
-    run that was made ended.
+    ``warm`` records a run in a fork of a warm process, and gives None where that cannot be; ``judged`` says what a run
+    showed.
     """
 
     command: tuple[str, ...]
@@ -68,7 +69,7 @@ class PythonTraceRequest:
     stop: int = 0
     replaced: Replacement | None = None
     warm: Callable[[Recording], ProcessResult | None] | None = None
-    ended: Callable[[Recording, ProcessResult], None] | None = None
+    judged: Callable[[Recording, ProcessResult], Outcome] | None = None
 
 
 _RUNTIME = Path(__file__).parents[1] / "record"
@@ -116,12 +117,15 @@ def environment_for(
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The traces of a run's processes, the test's own first, and how the run ended."""
+    """The traces of a run's processes, the test's own first, how the run ended, and what it showed, where that was
+    asked for.
+    """
 
     traces: tuple[Raw, ...]
     status: int | None
     seconds: float
     output: str
+    outcome: Outcome | None = None
 
 
 def record(
@@ -148,7 +152,8 @@ def record(
     if not traces:
         raise TraceError(_nothing_recorded(request, told["ending"]))
     traces.sort(key=_telling_rank)
-    return Recorded(tuple(traces), told["status"], told["seconds"], told["output"])
+    outcome = outcome_of(told["outcome"]) if told["outcome"] else None
+    return Recorded(tuple(traces), told["status"], told["seconds"], told["output"], outcome)
 
 
 def _recorded_run(
@@ -164,13 +169,14 @@ def _recorded_run(
         settings.write(path)
 
     anew()
-    result = _run(request, tree, path, cancelled, anew)
+    result, outcome = _run(request, tree, path, cancelled, anew)
     try:
         told = {
             "status": result.status,
             "seconds": result.seconds,
             "output": result.stdout.text(),
             "ending": result.describe(),
+            "outcome": asdict(outcome) if outcome else None,
         }
         if cancelled is None or not cancelled.is_set():
             keep(out, key, told)
@@ -203,7 +209,7 @@ def _run(
     settings: Path,
     cancelled: Event | None,
     anew: Callable[[], None],
-) -> ProcessResult:
+) -> tuple[ProcessResult, Outcome | None]:
     runtime = stage(request.directory / "staged")
     paths = tuple((tree / folder).resolve() for folder in request.pythonpath)
     environment = environment_for(request.environment, runtime.resolve(), settings.resolve(), paths)
@@ -216,9 +222,7 @@ def _run(
         if result is None:
             anew()
     result = result or sandbox.run(command, request.limits, cancelled=cancelled, anew=anew)
-    if request.ended is not None and request.replaced is None:
-        request.ended(recording, result)
-    return result
+    return result, request.judged(recording, result) if request.judged is not None else None
 
 
 def _telling_rank(raw: Raw) -> tuple[bool, int]:
