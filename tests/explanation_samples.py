@@ -197,4 +197,5 @@ explanations = st.builds(
     test_command=_TEXTS,
     also=_TEXTS,
     remarks=_TEXTS,
+    out_of_budget=st.booleans(),
 )

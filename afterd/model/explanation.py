@@ -167,7 +167,7 @@ class Explanation:
 
     ``also`` names other failing tests that pass with the same changes undone. ``remarks`` are what a reader has to
     know to take the answer for what it is (what was set aside, of which version tests are), ``notes`` what was
-    not followed on the way to it.
+    not followed on the way to it. ``out_of_budget``: more time, or more runs, may tell more.
     """
 
     id: int
@@ -190,6 +190,7 @@ class Explanation:
     test_command: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    out_of_budget: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -438,7 +438,7 @@ def _from_last_green(
     baseline = find_baseline(case.workspace.repository, wanted.revisions.good, passes, budget)
     if not baseline.good:
         why = baseline.reason or "no older commit passes"
-        if "budget" in why and not case.settings.history:
+        if baseline.spent and not case.settings.history:
             why = f"none of the {budget} older commits that were tried passes (--history tries all)"
         reason = f"{_RED_AT_BOTH}{otherwise_clause(confirmation)}, and {why}."
         return unexplained(Status.ALREADY_RED, reason)

@@ -59,7 +59,8 @@ _TOO_DEAR = (
 class Found:
     """The answer of a strategy, before it is put into an explanation.
 
-    ``followed``: the guilty changes that recorded dependences lead to from the failure.
+    ``followed``: the guilty changes that recorded dependences lead to from the failure. ``out_of_budget``: the budget
+    ended it before there was an answer.
     """
 
     root: ChangeSet = frozenset()
@@ -77,6 +78,7 @@ class Found:
     followed: ChangeSet = NOTHING
     notes: tuple[str, ...] = ()
     reason: str = ""
+    out_of_budget: bool = False
 
 
 def search(
@@ -271,6 +273,7 @@ def _delta_debugging(strategy: Strategy, wanted: Range, oracle: Oracle, tracing:
         executed=len(executed),
         strategy=strategy.value,
         reason=reason,
+        out_of_budget=bool(reason) and oracle.spent,
         notes=() if isolated.complete else ("The budget ended the search before it was minimal.",),
     )
 
@@ -314,6 +317,7 @@ def _found_answer(
         solve_seconds=solver.seconds,
         notes=(*led.remarks, *analysis.notes),
         reason=reason,
+        out_of_budget=bool(reason) and oracle.spent,
     )
 
 

@@ -218,6 +218,7 @@ def _answered_explanation(
             dict.fromkeys((*wanted.changes.notes, *filter(None, [tracing.reason]), *found.notes))
         ),
         reason=found.reason,
+        out_of_budget=found.out_of_budget,
     )
 
 

@@ -28,7 +28,8 @@ def not_to_explain(
         if spent
         else f"In {confirmation.repeats.runs} runs, {seen}. {copy}".rstrip()
     )
-    return unanswered(case, wanted, oracle, confirmation)(status, reason)
+    found = unanswered(case, wanted, oracle, confirmation)(status, reason)
+    return replace(found, out_of_budget=spent)
 
 
 def unanswered(

@@ -265,7 +265,7 @@ _RUNS = _record(
 _EXPLANATION = _record(
     Explanation,
     "id test status failure root auxiliary minimal verified changes tree ranking runs notes reason"
-    " range strategy",
+    " range strategy out_of_budget",
     failure=_optional_form(_FAILURE),
     root=_CHANGES,
     auxiliary=_CHANGES,

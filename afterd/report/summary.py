@@ -244,9 +244,8 @@ def next_steps(explanation: Explanation) -> list[tuple[str, str]]:
             ]
         case Status.INCONCLUSIVE:
             more = (explain_command(explanation, "--budget 2h"), "go on with more time")
-            spent = "budget" in explanation.reason  # else more time changes nothing
             plain = (explain_command(explanation, "--strategy dd"), "search without tracing")
-            return [more, plain] if spent else [plain]
+            return [more, plain] if explanation.out_of_budget else [plain]
         case Status.FLAKY:
             return [
                 (

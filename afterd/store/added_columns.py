@@ -55,3 +55,12 @@ def add_branch_column(database: Database) -> None:
 def add_remarks_column(database: Database) -> None:
     """From schema 10 to 11: sentences that were among the notes until then."""
     database.execute("ALTER TABLE explanation ADD COLUMN remarks TEXT NOT NULL DEFAULT '[]'")
+
+
+def add_budget_column(database: Database) -> None:
+    """From schema 11 to 12: whether the budget ended the search, which the reason alone told."""
+    database.execute("ALTER TABLE explanation ADD COLUMN out_of_budget INTEGER NOT NULL DEFAULT 0")
+    database.execute(
+        "UPDATE explanation SET out_of_budget = 1"
+        " WHERE status = 'inconclusive' AND reason LIKE '%budget%'"
+    )

@@ -16,6 +16,7 @@ from afterd.errors import StoreError
 from afterd.store.added_columns import (
     add_also_column,
     add_branch_column,
+    add_budget_column,
     add_cost_column,
     add_failure_columns,
     add_outcome_cost_column,
@@ -44,6 +45,7 @@ STEPS: Mapping[int, Step] = {
     9: add_branch_column,
     10: add_outcome_cost_column,
     11: add_remarks_column,
+    12: add_budget_column,
 }
 
 

@@ -7,7 +7,7 @@ Text that is not valid UTF-8 (file names and patches hold escaped surrogates) is
 see ``text.py``. Times are seconds since 1970 (UTC); commits and trees are full hexadecimal ids.
 """
 
-SCHEMA_VERSION = 11
+SCHEMA_VERSION = 12
 
 # "aftd" in ASCII, for `file` and for telling somebody else's database from ours.
 APPLICATION_ID = 0x61667464
@@ -48,7 +48,8 @@ CREATE TABLE explanation (
     test_command TEXT NOT NULL,  -- JSON list: how it is tested
     contract TEXT NOT NULL,  -- the object `--format json` printed when it was made, kept verbatim
     also TEXT NOT NULL DEFAULT '[]',  -- JSON list: other failing tests that the same changes undone repair
-    remarks TEXT NOT NULL DEFAULT '[]'  -- JSON list of sentences: what was set aside, of which version tests are
+    remarks TEXT NOT NULL DEFAULT '[]',  -- JSON list of sentences: what was set aside, of which version tests are
+    out_of_budget INTEGER NOT NULL DEFAULT 0  -- 1: the budget ended the search, so that more of it may tell more
 );
 CREATE INDEX explanation_by_range ON explanation (range_id);
 

@@ -32,13 +32,14 @@ class Baseline:
 
     ``good`` is '' when none was found. ``adjacent``: ``good`` is a parent of ``bad``; otherwise
     ``reason`` says what lies between (untestable commits, or the budget ran out) or, without
-    ``good``, why none was found.
+    ``good``, why none was found. ``spent``: older commits were left when the budget ran out.
     """
 
     good: str
     bad: str
     adjacent: bool
     reason: str = ""
+    spent: bool = False
 
 
 def find_baseline(
@@ -92,10 +93,10 @@ class _Search:
         commits = [next(chain)]
         green = self._walk_back(commits, chain)
         if green is None:
-            ended = self._left > 0
-            spent = "no older commit that was run passes, and the budget ran out"
-            why = _end_of_history(self._repository) if ended else spent
-            return Baseline("", commits[0], adjacent=False, reason=why)
+            spent = self._left <= 0
+            ran_out = "no older commit that was run passes, and the budget ran out"
+            why = ran_out if spent else _end_of_history(self._repository)
+            return Baseline("", commits[0], adjacent=False, reason=why, spent=spent)
         return self._into_merge(self._bisect(commits[: green + 1]))
 
     def between(self, good: str, bad: str) -> Baseline:

@@ -236,6 +236,7 @@ def test_the_budget_is_spent(tmp_path: Path, strategy: str) -> None:
     assert found["status"] == "inconclusive"
     assert found["verified"] is False
     assert found["runs"]["tests"] <= 1
+    assert found["out_of_budget"] is True
     assert "budget" in afterd("show", cwd=path).out
 
 
@@ -245,6 +246,7 @@ def test_the_budget_is_spent_while_the_ends_are_confirmed(broken: Path) -> None:
     [found] = json.loads(done.out)["explanations"]
     assert found["status"] == "inconclusive"
     assert found["reason"].startswith("The budget was spent before both ends were confirmed")
+    assert found["out_of_budget"] is True
 
 
 def test_two_at_once(broken: Path, tmp_path: Path) -> None:

@@ -61,6 +61,7 @@ def contract(explanation: Explanation) -> Json:
         "reason": explanation.reason or None,
         "range": {"good": explanation.range.good, "bad": explanation.range.bad},
         "strategy": explanation.strategy,
+        "out_of_budget": explanation.out_of_budget,
         "commands": {
             "build": list(explanation.build_command),
             "test": list(explanation.test_command),

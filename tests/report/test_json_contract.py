@@ -86,6 +86,7 @@ EXPLANATION = {
     "reason": TEXT_OR_NULL,
     "range": {"good": str, "bad": str},
     "strategy": str,
+    "out_of_budget": bool,
     "commands": {"build": [str], "test": [str]},
     "also": [str],
     "remarks": [str],

@@ -8,6 +8,7 @@ import pytest
 from sqlite_utils import Database
 
 from afterd.errors import StoreError
+from afterd.store.added_columns import add_budget_column
 from afterd.store.database import open_store
 from afterd.store.document import page, tables
 from afterd.store.migrations import STEPS, migrate, statements
@@ -73,6 +74,26 @@ def test_each_released_schema_opens(tmp_path: Path, released: Path) -> None:
         assert store.rows("PRAGMA user_version") == [{"user_version": SCHEMA_VERSION}]
         with store.transaction() as database:
             assert columns(database) == columns(made_from(SCHEMA))
+
+
+def test_of_older_answers_the_reason_tells_that_their_budget_was_spent() -> None:
+    """Version 11 had no column for it."""
+    old = made_from(next(path for path in RELEASED if path.stem == "11").read_text())
+    old.execute("PRAGMA foreign_keys = OFF")
+    told = {
+        name: ""
+        for _, name, kind, required, default, _ in old.execute("PRAGMA table_info(explanation)")
+        if required and default is None
+    }
+    for reason in ("The budget was spent before.", "No set of changes passes."):
+        old.table("explanation").insert(
+            told | {"range_id": 1, "status": "inconclusive", "reason": reason}
+        )
+    add_budget_column(old)
+    assert old.execute("SELECT out_of_budget FROM explanation ORDER BY id").fetchall() == [
+        (1,),
+        (0,),
+    ]
 
 
 def test_steps_run_in_order_and_only_those_that_are_due(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,6 +112,7 @@ def test_a_spent_budget_is_not_already_red(chain: tuple[Made, list[str]]) -> Non
     found, answers, _ = _search(chain, "+" + "-" * 39, budget=3)
     assert found.good == ""
     assert "the budget ran out" in found.reason
+    assert found.spent
     assert len(answers.asked) == 3
     partly, _, commits = _search(chain, "+" * 10 + "-" * 30, budget=6)
     assert partly.good in commits[:10]
