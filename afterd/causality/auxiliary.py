@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
 from afterd.causality.answers import Answers
@@ -116,7 +116,11 @@ class AuxiliarySearch:
         """Whether ``reverted`` asks for more by its names, which a compiler of single files does not miss: to build
         it alone would end at the linker.
         """
-        return self.standing.proves and bool(self._needed(reverted))
+        return bool(self.named(reverted))
+
+    def named(self, reverted: ChangeSet) -> ChangeSet:
+        """What ``reverted`` asks for by its names, where a compiler decides; it costs nothing."""
+        return self._needed(reverted) if self.standing.proves else NOTHING
 
     def is_incomplete(self, reverted: ChangeSet) -> bool:
         """Whether it is known without a build that ``reverted`` alone does not build."""
@@ -159,6 +163,19 @@ class AuxiliarySearch:
                 few = found is not None and len(found) <= SEARCH.few_along
                 self._along[change] = found if few else None
         return self._along[change]
+
+    def newly_along(
+        self, changes: Iterable[ChangeId]
+    ) -> Iterator[tuple[ChangeId, ChangeSet | None]]:
+        """What each takes along, of ``changes`` of which that was not asked before: until to ask has cost as much as a
+        run.
+        """
+        before = self.standing.work()
+        for change in changes:
+            asked = change in self._along or frozenset([change]) in self._against
+            affordable = self._worth.beats_running(self.standing.work() - before, 1)
+            if not asked and affordable:
+                yield change, self.along(change)
 
     def _against_for_a_run(self) -> Unbuildable:
         """What is known against building a variant, until to ask that has cost as much as a run; a blank after it: a

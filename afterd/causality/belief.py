@@ -48,7 +48,8 @@ class Field:
 
     ``passing`` is the smallest reversion seen to pass (None: none yet; then ``outside`` is how
     likely it is that a guilty change is not among these suspects). ``seen`` are verdicts of other reversions.
-    ``stands``: whether a reversion needs no other changes to go along, as far as is known.
+    ``stands``: whether a reversion needs no other changes to go along, as far as is known; ``along``: how many its
+    names ask for.
     ``clashes``: reversions that failed otherwise, each with what its failure says must be undone as well.
     ``sizes``: as ``ODDS.sizes``, after what passed. ``neighbours``: all suspects as they follow each other in
     the code, where there are too many to go by suspicion alone.
@@ -60,6 +61,7 @@ class Field:
     outside: float = 0.0
     predict: Predict = lambda _reverted: 0.5
     stands: Callable[[ChangeSet], bool] = lambda _reverted: True
+    along: Callable[[ChangeSet], int] = lambda _reverted: 0
     clashes: tuple[tuple[ChangeSet, ChangeSet], ...] = ()
     sizes: tuple[float, ...] = ODDS.sizes
     neighbours: tuple[ChangeId, ...] = ()
@@ -169,8 +171,8 @@ class Belief:
         return closed
 
     def cost(self, mask: int) -> float:
-        """What a run costs, in runs of what can be built as it is."""
-        return 1 + sum(self._along[place] for place in bits(mask & self._dear)) / RUNS.along
+        """What a run costs, in runs of what can be built as it is, by what each suspect takes along."""
+        return cost_with(sum(self._along[place] for place in bits(mask & self._dear)))
 
     def alone(self, place: int) -> bool:
         """Whether a suspect can be undone by itself, as far as is known."""
@@ -312,6 +314,11 @@ class Belief:
     def _share(self, mask: int) -> float:
         """How much of what is not modelled at all lies within a mask."""
         return self._whole.share(mask) ** ODDS.unmodelled_size
+
+
+def cost_with(along: int) -> float:
+    """What a run costs with so many changes going along, in runs of what can be built as it is."""
+    return 1 + along / RUNS.along
 
 
 def bits(mask: int) -> Iterator[int]:

@@ -15,7 +15,7 @@ from math import log2
 
 import numpy as np
 
-from afterd.causality.belief import Belief, Field, Seen
+from afterd.causality.belief import Belief, Field, Seen, cost_with
 from afterd.causality.wider import flags_of
 from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, ChangeSet
@@ -68,6 +68,7 @@ def proposed_reversion(field: Field) -> Proposal | None:
         gain = together * hoped(candidate, chance, belief)
         cost = belief.cost(candidate)
         if gain / cost > most + 1e-9:
+            cost = max(cost, cost_with(field.along(belief.changes(candidate))))
             cost += RUNS.border * _borders(candidate, order)
         gain /= cost
         if gain > most + 1e-9 and not field.stands(belief.changes(candidate)):
@@ -109,10 +110,10 @@ def _verdicts_of_several(seen: Seen) -> list[Verdict | None]:
 
 def _telling_chance(seen: Seen, belief: Belief) -> Callable[[int], float]:
     """How likely reverting several changes is to tell anything: that is told most by sets that were tried and differ
-    from it in few changes.
+    from it in few changes, or that are in it and failed otherwise.
     """
     usual = telling_share(seen)
-    if Verdict.UNRESOLVED not in _verdicts_of_several(seen):
+    if Verdict.UNRESOLVED not in seen.values():
         return lambda _: usual
     known = [
         (belief.mask(reverted), verdict is not Verdict.UNRESOLVED)
@@ -121,7 +122,7 @@ def _telling_chance(seen: Seen, belief: Belief) -> Callable[[int], float]:
     ]
 
     def share(candidate: int) -> float:
-        near = [(RUNS.likeness ** (candidate ^ mask).bit_count(), told) for mask, told in known]
+        near = [(_likeness(candidate, mask, told=told), told) for mask, told in known]
         tells = sum(weight for weight, told in near if told)
         every = sum(weight for weight, _ in near)
         return (RUNS.strangers * usual + tells) / (RUNS.strangers + every)
@@ -129,10 +130,20 @@ def _telling_chance(seen: Seen, belief: Belief) -> Callable[[int], float]:
     return share
 
 
+def _likeness(candidate: int, tried: int, *, told: bool) -> float:
+    """How far a set that was tried tells of another one: less for each change in which they differ. What made a part of
+    it fail otherwise is still in it: there less for each time that the part was doubled.
+    """
+    difference: float = (candidate ^ tried).bit_count()
+    if not told and tried and not tried & ~candidate:
+        difference = log2(candidate.bit_count() / tried.bit_count())
+    return float(RUNS.likeness**difference)
+
+
 def _candidates(field: Field, belief: Belief) -> Iterator[int]:
     """Likely hypotheses, then the likeliest suspects together: 1, 2, … of them.
 
-    Of all suspects, and of those that can be undone by themselves.
+    Of all suspects, of those that can be undone by themselves, and of those that do not make the test fail otherwise.
     """
     yield from belief.likeliest(12)
     guilt = belief.guilt()
@@ -141,6 +152,15 @@ def _candidates(field: Field, belief: Belief) -> Iterator[int]:
     alone = [place for place in order if belief.alone(place)]
     if len(alone) < len(order):
         yield from _prefixes(alone)
+    quiet = [place for place in alone if not _fails_otherwise(field, place)]
+    if len(quiet) < len(alone):
+        yield from _prefixes(quiet)
+
+
+def _fails_otherwise(field: Field, place: int) -> bool:
+    """Whether a suspect alone was seen to make the test fail otherwise."""
+    alone = frozenset([field.suspects[place].change])
+    return field.seen.get(alone) is Verdict.UNRESOLVED
 
 
 def _code_order(field: Field) -> list[int]:

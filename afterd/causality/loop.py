@@ -21,7 +21,7 @@ from dataclasses import replace
 
 from afterd.causality.analysis import Analysis, LedBack, Oracles
 from afterd.causality.around import Around
-from afterd.causality.auxiliary import AuxiliarySearch
+from afterd.causality.auxiliary import AuxiliarySearch, most_along
 from afterd.causality.causes import Causes
 from afterd.causality.counterfactual import Counterfactual
 from afterd.causality.deltas.dependencies import Changes, home, structural_order
@@ -34,13 +34,13 @@ from afterd.causality.reversion import Reversion, TrialsSpentError
 from afterd.causality.shrinking import Root
 from afterd.causality.signs import Sign, odds_of
 from afterd.causality.suspicion import (
-    MANY,
     PARTED,
     Suspect,
     Tier,
     likeliest_of,
     ranked_suspects,
     suspects_of,
+    with_along,
 )
 from afterd.causality.tree import causal_tree
 from afterd.causality.trials import BudgetSpentError, Trials
@@ -307,7 +307,7 @@ class Loop:
         suspects = [
             self._alone(suspect)
             if rank < SEARCH.looked_at and self._worth.beats_running(self._worth.spent() - before)
-            else suspect
+            else self._named(suspect)
             for rank, suspect in enumerate(suspects)
         ]
         suspects.sort(key=lambda suspect: -suspect.weight)
@@ -323,18 +323,25 @@ class Loop:
         """A change that cannot be undone by itself is likelier to be what others need."""
         along = self._auxiliary.along(suspect.change)
         if along is None:
-            return replace(suspect, signs=(*suspect.signs, Sign.ENTANGLED), along=MANY)
+            return with_along(suspect, along)
         own = home(self._changes[suspect.change])
         if self._standing.proves:
-            return replace(suspect, along=len(along), home=own[:1])
+            return replace(with_along(suspect, along), home=own[:1])
         elsewhere = any(home(self._changes[each])[:2] != own[:2] for each in along)
         signs = (*suspect.signs, Sign.NOT_ALONE) if elsewhere else suspect.signs
         return replace(suspect, signs=signs, needs=along, home=own)
 
+    def _named(self, suspect: Suspect) -> Suspect:
+        """As ``_alone``, by names alone, which cost nothing."""
+        if not self._standing.proves:
+            return suspect
+        along = len(self._auxiliary.named(frozenset([suspect.change])))
+        return replace(suspect, along=along, home=home(self._changes[suspect.change])[:1])
+
     def _together(self, reverted: ChangeSet) -> ChangeSet:
         """What is undone as well where a set fails otherwise: the rest of a function of which it has several
         changes, or that it is in (half of a rewritten loop does not end: tcsh's match of file names); else
-        who shares names with it.
+        who shares names with it, unless these, with what they take along, are too many to be what it lacks.
         """
         homes = Counter(home(self._changes[each]) for each in reverted & self._changes.keys())
         inside = {place: number for place, number in homes.items() if len(place) > 1}
@@ -342,6 +349,8 @@ class Loop:
         if self._standing.proves and (rest := self._inside(rewritten) - reverted):
             return rest
         kin = self._oracles.closure.kin(reverted)
+        if len(kin | self._auxiliary.named(reverted | kin)) > most_along(reverted):
+            return NOTHING
         if kin or not self._standing.proves or len(homes) != 1:
             return kin
         return self._inside(inside.keys()) - reverted

@@ -92,6 +92,13 @@ class Suspect:
         return {**counted, **{name: much for name, much in rest.items() if much}}
 
 
+def with_along(suspect: Suspect, along: ChangeSet | None) -> Suspect:
+    """The suspect, where it is known what must go along for a variant without it to be built; None: few do not help."""
+    if along is None:
+        return replace(suspect, signs=(*suspect.signs, Sign.ENTANGLED), along=MANY)
+    return replace(suspect, along=len(along))
+
+
 def suspects_of(
     execution: Execution,
     green: Green,

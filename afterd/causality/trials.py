@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from afterd.causality.auxiliary import AuxiliarySearch, most_along
 from afterd.causality.deltas.needed import Needed
 from afterd.limits import SEARCH
-from afterd.model.change import NOTHING, ChangeSet, in_order
+from afterd.model.change import NOTHING, ChangeId, ChangeSet, in_order
 from afterd.model.outcome import Outcome, Unresolved, Verdict
 
 OutcomeOf = Callable[[ChangeSet], Outcome]
@@ -117,6 +117,17 @@ class Trials:
     def stands(self, reverted: ChangeSet) -> bool:
         """Whether nothing that a text tells for nothing speaks against these changes alone."""
         return self.proves or not self._auxiliary.unbuildable(reverted)
+
+    def along(self, reverted: ChangeSet) -> int:
+        """How many others go along with these by their names, where a compiler decides."""
+        return len(self._auxiliary.named(reverted))
+
+    def newly_along(self, asked: ChangeSet) -> Mapping[ChangeId, ChangeSet | None]:
+        """What each of several takes along alone, by a compiler, of those of which that was not known; None where few
+        others do not help. What spoils every set that it is in is seen before they are built.
+        """
+        several = in_order(asked) if self.proves and len(asked) > 1 else ()
+        return dict(self._auxiliary.newly_along(several))
 
     def clash(self, trial: Trial) -> ChangeSet:
         """What must be undone as well, by the way in which a trial failed otherwise, or by the names that

@@ -73,6 +73,28 @@ def test_what_takes_others_along_is_left_out_of_a_set() -> None:
     assert not found & {"c4", "c8", "c12", "c16", "c20"}
 
 
+def test_what_names_ask_for_together_is_left_out_of_a_set() -> None:
+    """c-ares: none of thirteen needed another alone, by their names all together needed 25."""
+    suspects = tuple(Suspect(f"c{i}", Tier.CAUSE) for i in range(1, 21))
+    clash = {"c4", "c8"}
+    found = next_reversion(
+        Field(suspects, {}, None, 0.15, along=lambda reverted: 24 if reverted & clash else 0)
+    )
+    assert found is not None
+    assert found & clash == set()
+
+
+def test_what_fails_otherwise_alone_is_left_out_of_a_set() -> None:
+    """c-ares: half of a rewritten function spoilt each set that it was in."""
+    suspects = (Suspect("c1", Tier.ENTRY), *(Suspect(f"c{i}", Tier.CAUSE) for i in range(2, 12)))
+    first = next_reversion(Field(suspects, {}, None, 0.45))
+    assert first == frozenset({"c1"})
+    found = next_reversion(Field(suspects, {first: Verdict.UNRESOLVED}, None, 0.45))
+    assert found is not None
+    assert len(found) > 1
+    assert "c1" not in found
+
+
 def test_what_is_foreseen_is_tried_at_once() -> None:
     """Three of ten, by prediction: not by halving."""
     wanted = repaired_by({"c3", "c6", "c9"})

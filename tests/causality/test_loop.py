@@ -25,6 +25,7 @@ from recorded import ABSENT, Recorded, aligned, compare, op
 from simulated import regression
 
 from afterd.causality.analysis import Analysis, Oracles, TracedVariant, not_told, not_traced
+from afterd.causality.deltas.closure import Closure
 from afterd.causality.loop import Loop
 from afterd.causality.named import NOTHING_NAMED, NamedByFailure
 from afterd.causality.standing import NOTHING_TOLD, Standing
@@ -36,6 +37,7 @@ from afterd.logic.solver import Solver
 from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet, FileKind
 from afterd.model.explanation import CauseNode
 from afterd.model.location import Location
+from afterd.model.names import ChangeNames, SideNames
 from afterd.model.outcome import Outcome, Verdict
 from afterd.model.progress import Silent
 from afterd.model.term import Op
@@ -52,6 +54,7 @@ def looped(
     verdict_at: Callable[[str], Verdict] = not_told,
     standing: Standing = NOTHING_TOLD,
     traced: TracedVariant = not_traced,
+    closure: Closure | None = None,
 ) -> tuple[Loop, list[ChangeSet]]:
     """A loop, and the reversions that it has run so far, in order."""
     asked: list[ChangeSet] = []
@@ -71,6 +74,7 @@ def looped(
         verdict_at=verdict_at,
         standing=standing,
         traced=traced,
+        closure=closure or Closure(),
     )
     return Loop(execution, changes, frozenset(changes), oracles, Silent()), asked
 
@@ -354,6 +358,27 @@ def test_half_a_rewritten_function_that_fails_otherwise_is_followed_by_all_of_it
     loop, asked = looped(chain(at=3, length=6), made(300) | rewritten, answer)
     assert loop.explain().root == rewritten.keys()
     assert asked[1] == rewritten.keys()
+
+
+@pytest.mark.parametrize(("kin", "followed"), [(5, True), (24, False)])
+def test_a_crowd_that_shares_names_with_what_fails_otherwise_is_not_undone_with_it(
+    kin: int, *, followed: bool
+) -> None:
+    """c-ares: 57 shared names with one suspect and took 188 more along, which passed and was made fewer in 80 runs."""
+    crowd = [f"c{n}" for n in range(20, 20 + kin)]
+    own = frozenset(f"name{number // 8}" for number in range(kin))
+    named = {"c3": ChangeNames(old=SideNames(defines=own))} | {
+        each: ChangeNames(old=SideNames(uses=frozenset([f"name{number // 8}"])))
+        for number, each in enumerate(crowd)
+    }
+
+    def answer(reverted: ChangeSet) -> Outcome:
+        return DIFFERENT if "c3" in reverted and "c250" not in reverted else FAIL
+
+    loop, asked = looped(chain(at=3, length=6), made(300), answer, closure=Closure(named))
+    loop.explain()
+    assert asked[0] == {"c3"}
+    assert (frozenset({"c3", *crowd}) in asked) == followed
 
 
 def test_the_other_failure_of_the_only_suspect_is_traced_before_parts_of_its_function_are_tried() -> (

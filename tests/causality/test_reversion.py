@@ -393,6 +393,25 @@ def test_what_a_linker_misses_is_left_out_of_a_set() -> None:
     assert sum("c2" in reverted for reverted in asked) <= 2
 
 
+def test_what_a_compiler_refuses_alone_is_seen_before_sets_with_it_are_built() -> None:
+    """c-ares: one field of a struct spoilt five sets of suspects, and each was built thirteen times with ever more."""
+    built: list[ChangeSet] = []
+
+    def outcome(reverted: ChangeSet) -> Outcome:
+        built.append(reverted)
+        return NOT_BUILT if "c2" in reverted else repaired_by({"c5"})(reverted)
+
+    def against(reverted: ChangeSet) -> str:
+        return "f.c:3:1: error: no member named 'gone'" if "c2" in reverted else ""
+
+    search = AuxiliarySearch(
+        lambda reverted: outcome(reverted).built, made(9), ids(9), Standing(against)
+    )
+    found = Reversion(Trials(outcome, search), made(9)).find_root(_suspects(9), 0.15)
+    assert found == Root(frozenset({"c5"}), frozenset(), minimal=True)
+    assert not any("c2" in reverted for reverted in built)
+
+
 @pytest.mark.parametrize("missed", ["c5", "c9"])
 def test_what_names_ask_for_goes_along_before_anything_is_built(missed: str) -> None:
     """Tidy: a function taken away, its callers left; each set with it was built once for the linker's word. Where
