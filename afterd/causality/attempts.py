@@ -25,10 +25,13 @@ class Attempts:
         self._before = before
         self._otherwise: dict[ChangeSet, None] = {}
 
-    def make(self, reverted: ChangeSet) -> Trial:
-        """The trial of a reversion, with what must go along. Raises BudgetSpentError."""
+    def make(self, reverted: ChangeSet, within: Trial | None = None) -> Trial:
+        """The trial of a reversion, with what must go along; of a part of another trial no more than was undone in it.
+
+        Raises BudgetSpentError.
+        """
         self._before()
-        trial = self.trials.revert(reverted)
+        trial = self.trials.revert(reverted, None if within is None else within.reverted)
         self.note(trial)
         return trial
 
