@@ -25,6 +25,7 @@ from afterd.vcs.inline_tests import spans_of_tests
 from afterd.vcs.kinds import FileRules, is_generated, kind_of
 from afterd.vcs.moved_text import MovedText, Origin, Source
 from afterd.vcs.paths import path_text, refusal
+from afterd.vcs.renumbered import Renumbered
 from afterd.vcs.tokens import Language, language_of
 from afterd.vcs.trees import Entry, TreeReader
 
@@ -254,10 +255,20 @@ class FileChanges:
     @cached_property
     def hunks(self) -> list[Hunk]:
         """The hunks split as small as can be reverted alone."""
+        parts = ([hunk] if whole else self._split(hunk) for hunk, whole in self._joined_hunks)
+        return [part for several in parts for part in several]
+
+    @cached_property
+    def _joined_hunks(self) -> list[tuple[Hunk, bool]]:
+        """The hunks as they come, those of a table that can only be undone whole as one; with whether each is that."""
+        if self.language is not Language.C:
+            return [(hunk, False) for hunk in self.coarse_hunks]
+        return [*Renumbered(self._good.lines, self._bad.lines).joined(self.coarse_hunks)]
+
+    def _split(self, hunk: Hunk) -> list[Hunk]:
         good, bad = self._good, self._bad
         return [
             part
-            for hunk in self.coarse_hunks
             for small in smallest_hunks(hunk, good, bad)
             for half in self._declared_apart(small)
             for part in ([half] if half == small else smallest_hunks(half, good, bad))
@@ -333,7 +344,9 @@ class FileChanges:
             yield from map(self._lines_changed, self.hunks)
 
     def statements(self, change: Change) -> list[Part]:
-        """The new lines of a change, by statement."""
+        """The new lines of a change, by statement; none of a table that can only be undone whole."""
+        if (Hunk(change.old, change.new), True) in self._joined_hunks:
+            return []
         return statements_in(change.new, self._bad)
 
     def divided(self, change: Change, parts: Sequence[Part]) -> list[Change]:
