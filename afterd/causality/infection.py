@@ -58,16 +58,18 @@ def effect(step: Step) -> Effect:
 def is_harmless(execution: Execution, step: Step) -> bool:
     """Whether the changes of a step did nothing here: the good version's statement would have done the same.
 
-    Not where green had something else on all that it depends on: what ran there was another statement, which is gone
-    (a branch beside a ``return`` that stands in both versions).
+    Not where all that it depends on is as in green, and green had something else or did not come here: what ran there
+    was another statement, which is gone (a branch beside a ``return`` that stands in both versions), or it took
+    another way than the good version's own branch left open (an ``elif`` that is an ``if`` now).
     """
     if effect(step) is not Effect.NEUTRAL:
         return False
     sources = [read.step for read in distinct_reads(step.term)] + list(step.choices)
     if step.control is not None:
         sources.append(step.control)
-    differs = step.green.alignment is Alignment.DIFFERENT
-    return not (differs and all(is_clean(execution.step(source)) for source in sources))
+    elif step.green.alignment is Alignment.ABSENT:
+        return True  # which branch led here is not known
+    return not (is_infected(step) and all(is_clean(execution.step(source)) for source in sources))
 
 
 class Green:
