@@ -118,12 +118,16 @@ class Const:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The value defined by ``step``; ``name`` is what the source calls it; ``value`` what it was."""
+    """The value defined by ``step``; ``name`` is what the source calls it; ``value`` what it was.
+
+    ``of_type``: no more than the type of the object was asked for.
+    """
 
     step: StepId
     sort: Sort
     name: str = ""
     value: Value = None
+    of_type: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from afterd.compare.pair import Pair
 from afterd.compare.python.absence import Absence, Ties
 from afterd.compare.python.acted import Acted
 from afterd.compare.python.alignment import Alignment
+from afterd.compare.python.asked_types import AskedTypes
 from afterd.compare.python.callbacks import Callbacks
 from afterd.compare.python.calls import Calls
 from afterd.compare.python.classes import Classes
@@ -119,6 +120,7 @@ class PythonExecution:
             matching = match(bad.all_modules(), green.all_modules(), lines)
             self.alignment = Alignment(bad, green, matching)
             self.likeness = Likeness(self.steps, self.green, self.alignment)
+            self._asked_types = AskedTypes(self.likeness)
             self.callbacks = Callbacks(bad, self.alignment)
             self.absence = Absence(self.alignment, self.green, self.ties)
             self.transplant = Transplant(self.steps, matching)
@@ -198,23 +200,23 @@ class PythonExecution:
 
     def _chosen(self, position: int, term: Term, green: GreenValue) -> Term:
         """What was read of an object, and which object that was: where all that it was made from is as
-        in green and the value is not, another object was read.
+        in green and the value is not, another object was read. Where green did not come here, no type that is green's.
         """
+        if green.alignment is Aligned.ABSENT:
+            return self._asked_types.left_out(term)
         if green.alignment is not Aligned.DIFFERENT or isinstance(term, Concrete):
             return term
         if any(map(self._unlike, reads(term))):
             return term
         found = dict.fromkeys(self.steps.owners(position))
-        owners = tuple(read for read in found if self._unlike(read) or self._is_another(read))
-        if not owners:
+        if not (owners := tuple(r for r in found if self._unlike(r) or self._is_another(r))):
             return term
         which = Concrete(True, BOOL, "which object was read", owners)  # noqa: FBT003 # it held
         return Apply(Op.ITE, (which, term, Free("of another object", term.sort)), term.sort)
 
     def _unlike(self, read: Read) -> bool:
         """Whether what was read is known not to be green's."""
-        unlike = {Aligned.DIFFERENT, Aligned.ABSENT}
-        return self._green_value(self.trace.position(read.step)).alignment in unlike
+        return self._is_not_green_s(self.trace.position(read.step))
 
     def _is_another(self, read: Read) -> bool:
         """Whether green has the object that was read too, and read another one, alike as it may be."""

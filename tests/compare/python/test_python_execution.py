@@ -724,3 +724,40 @@ def test_a_run_that_ends_at_its_first_failure_is_aligned_with_one_that_went_on(
     step = execution.step(failure.step)
     assert step.green.alignment is Alignment.DIFFERENT
     assert suspects(execution) == {"c1"}
+
+
+TICKETS = """\
+class Queue:
+    def __init__(self):
+        self.kept = {kept}
+
+class Ticket:
+    def __init__(self, queue):
+        self.queue = queue
+
+class Result:
+    def __init__(self, ticket):
+        self.ticket = ticket
+
+def is_revoked(found, revoked):
+{unwrapped}        found = Ticket(found)
+    return found in revoked
+
+def test_revoked():
+    ticket = Ticket(Queue())
+    assert is_revoked(Result(ticket), [ticket])
+"""
+
+
+def test_a_condition_on_a_type_depends_on_nothing_else_of_the_object(tmp_path: Path) -> None:
+    """What its queue keeps differs, so does each object that holds the queue: their types do not."""
+    good = TICKETS.format(
+        kept="{}",
+        unwrapped="    if isinstance(found, Result):\n        return found.ticket in revoked\n"
+        "    if not isinstance(found, Ticket):\n",
+    )
+    bad = TICKETS.format(kept="{'a': 1}", unwrapped="    if not isinstance(found, Ticket):\n")
+    execution = traced_pair(tmp_path, {"test_lib.py": good}, {"test_lib.py": bad}, PYTEST)
+    (asked,) = [step for step in reachable(execution) if step.text.startswith("if not isinstance")]
+    assert asked.green.alignment is Alignment.ABSENT
+    assert [read.name for read in reads(asked.term)] == ["Ticket"]

@@ -6,7 +6,7 @@ displays. All else is Concrete: the value that was seen, depending on what was r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import cast
 
@@ -14,6 +14,7 @@ from afterd.limits import PYTHON_TRACE
 from afterd.model.term import (
     BOOL,
     INT,
+    OPAQUE,
     STRING,
     Apply,
     Concrete,
@@ -30,6 +31,7 @@ from afterd.trace.python.read.cells import Cells
 from afterd.trace.python.read.comparisons import Comparisons
 from afterd.trace.python.read.evaluation import constant
 from afterd.trace.python.read.frames import Frame
+from afterd.trace.python.read.operands import asked_for_type, looks_inside, operands_of
 from afterd.trace.python.read.program import BUILTIN, FRAMES, Node
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
@@ -48,7 +50,6 @@ from afterd.trace.python.record.rows import Kind
 
 _INTEGER = {"Add": Op.ADD, "Sub": Op.SUB, "Mult": Op.MUL, "FloorDiv": Op.SDIV, "Mod": Op.SREM}
 _SIZED = frozenset({"l", "d", "s"})
-_BY_TYPE = frozenset({"isinstance", "issubclass", "type", "id", "callable"})
 
 
 class Terms:
@@ -386,18 +387,24 @@ class Terms:
 
     def opaque_reads(self, node: Node, position: int, frame: Frame) -> Iterator[Read]:
         """Everything an opaque expression may have looked at: operands and what is in them."""
-        yield from self.reads_below(node, position, frame)
+        asked = asked_for_type(node)
+        below = list(self.reads_below(node, position, frame))
+        whole = self.term(asked, position, frame, 1) if asked is not None else None
+        for read in below:
+            alone = isinstance(whole, Read) and [each.step for each in below].count(whole.step) == 1
+            typed = alone and read == whole and whole.sort == OPAQUE
+            yield replace(read, of_type=True) if typed else read
         if node.type == "Compare" and self.trace.last_at(node, frame, position + 1) is None:
             implicit = self.cells.returned(position, frame)  # an __eq__ that no row received
             if implicit is not None:
                 yield self.read(implicit)
-        if _looks_inside(node):
-            for child in _operands(node):
+        if looks_inside(node):
+            for child in operands_of(node):
                 yield from self.contents(child, position, frame)
 
     def reads_below(self, node: Node, position: int, frame: Frame) -> Iterator[Read]:
         """The definitions read by the parts of an expression."""
-        for child in _operands(node):
+        for child in operands_of(node):
             if child.type in FRAMES:
                 continue
             row = self.trace.last_at(child, frame, position + 1)
@@ -430,35 +437,6 @@ class Terms:
             if identity(part) is not None:
                 for row in self.cells.attributes.attribute_writes(part, position, limit=4):
                     yield self.read(row)
-
-
-def _operands(node: Node) -> Sequence[Node]:
-    """The parts of an expression that are evaluated with it, comprehension heads looked into."""
-    found: list[Node] = []
-    for child in node.children():
-        if child.type in {"keyword", "comprehension", "FormattedValue", "Slice", "Starred"}:
-            found.extend(_operands(child))
-        elif child.type == "Attribute" and node.type == "Call" and child is node["func"]:
-            found.append(child["value"])
-            found.append(child)
-        else:
-            found.append(child)
-    return found
-
-
-def _looks_inside(node: Node) -> bool:
-    """Whether evaluating an expression may look into the objects it handles."""
-    match node.type:
-        case "List" | "Tuple" | "Dict" | "Set" | "Lambda" | "IfExp" | "Await" | "Starred":
-            return False
-        case "Compare":
-            return not all(operation in {"Is", "IsNot"} for operation in node["ops"])
-        case "Call":
-            function = node["func"]
-            return function.type != "Name" or function["id"] not in _BY_TYPE
-        case "Attribute":
-            return False
-    return True
 
 
 def _element(display: Node, key: Recorded | Unknown) -> Node | None:

@@ -69,6 +69,7 @@ class Comparison:
     ) -> None:
         self.types = types
         self.green_types = green_types
+        self._names, self._green_names = _TypeNames(types), _TypeNames(green_types)
         self.addresses = addresses or (NO_ADDRESSES, NO_ADDRESSES)
 
     def equal(self, value: Recorded, green: Recorded) -> bool:
@@ -122,6 +123,20 @@ class Comparison:
             return True
         return bool(self.types[value[2]][1] == self.green_types[green[2]][1])
 
+    def of_same_type(self, value: Recorded, green: Recorded) -> bool:
+        """Whether they are known to be: objects of classes of one name with ancestors of the same names, or plain
+        values. A list may be of a class of its own, which was not recorded.
+        """
+        if CUT in (value, green):
+            return False
+        if not isinstance(value, tuple) or not isinstance(green, tuple):
+            return type(value) is type(green)
+        if value[0] != "o" or green[0] != "o":
+            return False
+        mine, other = self.types[value[2]], self.green_types[green[2]]
+        above, above_other = self._names.ancestry(mine), self._green_names.ancestry(other)
+        return mine[:2] == other[:2] and above == above_other
+
     def related(self, value: Recorded, green: Recorded) -> bool:
         """Whether they are objects of two classes of which one was made from the other."""
         if not (
@@ -129,7 +144,7 @@ class Comparison:
         ):
             return False
         mine, other = self.types[value[2]], self.green_types[green[2]]
-        above, above_other = _ancestry(self.types, mine), _ancestry(self.green_types, other)
+        above, above_other = self._names.ancestry(mine), self._green_names.ancestry(other)
         return mine[1] != other[1] and (mine[1] in above_other or other[1] in above)
 
     def _items(self, value: Sequence[Recorded], green: Sequence[Recorded]) -> bool:
@@ -162,10 +177,16 @@ def recorded_pairs(value: Recorded | Unknown) -> Sequence[tuple[Recorded, Record
     return list(zip(items[::2], items[1::2], strict=False))
 
 
-def _ancestry(types: Types, kind: Sequence[Any]) -> list[str]:
-    """The names of a class's ancestors among the recorded ones, without ``object``."""
-    names = {each[2]: str(each[1]) for each in types}
-    return [names[each] for each in kind[3] if each in names and names[each] != "object"]
+class _TypeNames:
+    """The names of recorded types by their identities."""
+
+    def __init__(self, types: Types) -> None:
+        self._names = {each[2]: str(each[1]) for each in types}
+
+    def ancestry(self, kind: Sequence[Any]) -> list[str]:
+        """The names of a class's ancestors among the recorded ones, without ``object``."""
+        found = (self._names.get(each) for each in kind[3])
+        return [name for name in found if name is not None and name != "object"]
 
 
 def _may_name(text: str) -> bool:
