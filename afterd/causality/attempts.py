@@ -25,13 +25,10 @@ class Attempts:
         self._before = before
         self._otherwise: dict[ChangeSet, None] = {}
 
-    def make(self, reverted: ChangeSet, within: Trial | None = None) -> Trial:
-        """The trial of a reversion, with what must go along; of a part of another trial no more than was undone in it.
-
-        Raises BudgetSpentError.
-        """
+    def make(self, reverted: ChangeSet) -> Trial:
+        """The trial of a reversion, with what must go along. Raises BudgetSpentError."""
         self._before()
-        trial = self.trials.revert(reverted, None if within is None else within.reverted)
+        trial = self.trials.revert(reverted)
         self.note(trial)
         return trial
 

@@ -22,7 +22,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import cache
 
 from afterd.causality.answers import Answers
@@ -81,8 +80,7 @@ class AuxiliarySearch:
         self.builds = 0
         self._refused = refused
         self._said: dict[ChangeSet, str] = {}
-        self._asked_by_names = cache(needed)
-        self._inside: ChangeSet | None = None
+        self._needed = cache(needed)
         self._worth = worth or Worth()
         self.standing = standing
         self._against: dict[ChangeSet, str] = {}
@@ -95,26 +93,9 @@ class AuxiliarySearch:
         self._whole = frozenset(changes)
         self._answers = Answers(changes, proves=standing.proves)
 
-    @contextmanager
-    def inside(self, built: ChangeSet | None) -> Iterator[None]:
-        """Only what is undone in a variant that was ``built`` goes along with a part of it, where a compiler decides:
-        that is enough, and what names ask for besides was not needed there. None: whatever it is.
-        """
-        before = self._inside
-        self._inside = built if self.standing.proves else None
-        try:
-            yield
-        finally:
-            self._inside = before
-
     def known(self, reverted: ChangeSet) -> ChangeSet | None:
         """The auxiliary set of ``reverted`` if it was looked for before."""
-        found = self._found.get(reverted)
-        return found if found is None or self._inside is None or found <= self._inside else None
-
-    def _needed(self, reverted: ChangeSet) -> ChangeSet:
-        needed = self._asked_by_names(reverted)
-        return needed if self._inside is None else needed & self._inside
+        return self._found.get(reverted)
 
     def note_built(self, reverted: ChangeSet) -> None:
         """A variant was seen to build."""
@@ -224,7 +205,7 @@ class AuxiliarySearch:
         Without any one of its changes it does not build, or a build's own words asked for it. ``diagnostics`` is
         what the compiler said without it.
         """
-        if reverted not in self._found or (self._found[reverted] and not self.known(reverted)):
+        if reverted not in self._found:
             left = max(SEARCH.builds - self.builds, SEARCH.least_builds)
             self._allowed = self.builds + (SEARCH.builds_when_told if self.standing.tells else left)
             self._build[reverted] = False
@@ -397,8 +378,6 @@ class AuxiliarySearch:
         """All other changes, those first that most likely belong to ``reverted``."""
         earlier = self._earlier(reverted)
         others = [c for c in self._in_place(self._changes) if c not in reverted]
-        if self._inside is not None:
-            others = [c for c in others if c in self._inside]
         own = NOTHING.union(*(self._answers.names[c] for c in reverted if c in self._answers.names))
         about = complaint(diagnostics)
         places = {place(self._changes[c]) for c in reverted if c in self._changes}

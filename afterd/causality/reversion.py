@@ -195,7 +195,7 @@ class Reversion:
             field = _costlier(field, self._unlinked)
             if linked in self._attempts.seen:
                 continue
-            first = self._try_standing(linked, field, passing)
+            first = self._try_standing(linked, field)
             field = _costlier(field, _taking_along(field, first))
             trial = self._followed(first, halved=passing is None)
             left *= passing is not None or not self._tells_another_way(whole, first, trial)
@@ -235,12 +235,12 @@ class Reversion:
         followed_too = self._trials.proves and first.asked == whole and followed is not first
         return followed_too and first.outcome.reason is followed.outcome.reason is otherwise
 
-    def _try_standing(self, reverted: ChangeSet, field: Field, passing: Trial | None) -> Trial:
+    def _try_standing(self, reverted: ChangeSet, field: Field) -> Trial:
         """A trial; where the text of the variant already tells that it does not stand, of as many of the changes as
         stand together, the most suspicious first. Of 61 suspects two that parted a docstring spoilt ten sets, each
         with one change less than the one before.
         """
-        trial = self._attempts.make(reverted, passing)
+        trial = self._attempts.make(reverted)
         if trial.outcome.built or self._trials.stands(reverted):
             return trial
         kept = NOTHING
@@ -248,11 +248,7 @@ class Reversion:
             more = kept | {change} | self._attempts.needs.get(change, NOTHING)
             if self._trials.stands(more):
                 kept = more
-        return (
-            self._attempts.make(kept, passing)
-            if kept and kept not in self._attempts.seen
-            else trial
-        )
+        return self._attempts.make(kept) if kept and kept not in self._attempts.seen else trial
 
     def _halve_first(self, proposal: Proposal | None, *, thorough: bool) -> None:
         """Bisect the commits where that tells more than the trial that is proposed; where none is, and causes may find

@@ -110,7 +110,7 @@ class Shrinking:
                     self._weigh(passing)
                     tried.add(left)
                     untried = True
-                    trial = attempts.make(left, passing)
+                    trial = attempts.make(left)
                     if trial.shrinks(passing):
                         passing = trial
                         yield trial
@@ -142,7 +142,7 @@ class Shrinking:
         along = trials.suspected_along(left)
         if along is not None and len(left | along) >= len(passing.reverted):
             return trials.beside(left, passing.auxiliary)
-        return self._attempts.make(left, passing)
+        return self._attempts.make(left)
 
     def _one_less(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
         """Puts back one change at a time, the least suspicious first, until each is needed.
@@ -154,7 +154,7 @@ class Shrinking:
         waiting = in_suspicion_order(passing.asked, order)[::-1]
         while len(waiting) > 1:
             candidates = [passing.asked - {change} for change in waiting]
-            for number, trial in enumerate(self._put_back(candidates, passing)):
+            for number, trial in enumerate(self._put_back(candidates, passing.auxiliary)):
                 if trial.shrinks(passing):
                     waiting = [*waiting[number + 1 :], *waiting[:number]]
                     passing = trial
@@ -164,9 +164,9 @@ class Shrinking:
             else:
                 return
 
-    def _put_back(self, candidates: Sequence[ChangeSet], passing: Trial) -> Iterator[Trial]:
+    def _put_back(self, candidates: Sequence[ChangeSet], along: ChangeSet) -> Iterator[Trial]:
         """A trial of each of them; the second way only where the first told nothing."""
-        attempts, along = self._attempts, passing.auxiliary
+        attempts = self._attempts
         if not along:
             for trial in attempts.trials.revert_each(candidates):
                 attempts.note(trial)
@@ -175,7 +175,7 @@ class Shrinking:
         for asked in candidates:
             trial = attempts.trials.beside(asked, along)
             if trial.outcome.verdict is Verdict.UNRESOLVED:
-                trial = attempts.make(asked, passing)
+                trial = attempts.make(asked)
             yield trial
 
     def _leanest(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:  # noqa: ARG002 - as its like

@@ -79,16 +79,11 @@ class Trials:
         self._auxiliary = auxiliary
         self._seen: dict[ChangeSet, Outcome] = {NOTHING: Outcome(Verdict.FAIL), **(known or {})}
 
-    def revert(self, asked: ChangeSet, within: ChangeSet | None = None) -> Trial:
-        """The outcome without these changes, and without what must go along for it to build: of a part of what is
-        undone in a variant that was built no more than that (``within``).
+    def revert(self, asked: ChangeSet) -> Trial:
+        """The outcome without these changes, and without what must go along for it to build.
 
         Raises BudgetSpentError.
         """
-        with self._auxiliary.inside(within):
-            return self._with_what_it_needs(asked)
-
-    def _with_what_it_needs(self, asked: ChangeSet) -> Trial:
         known = self._auxiliary.known(asked)
         if known is not None and (self.proves or len(known) <= most_along(asked)):
             return Trial(asked, known, self._see(asked | known))

@@ -364,30 +364,6 @@ def test_where_what_went_along_did_it_that_is_the_root() -> None:
     assert found == Root(frozenset({"c11"}), frozenset(), minimal=True)
 
 
-def test_a_part_of_what_passes_takes_no_more_along_than_was_undone() -> None:
-    """libxkbcommon: to parts of fifty changes that passed others were added, until more was undone than before."""
-    passing = frozenset({"c1", "c2", "c3", "c4"})
-    oracle = Counting(
-        lambda reverted: PASS if "c1" in reverted and reverted & {"c2", "c7"} else NOT_BUILT
-    )
-
-    def needed(reverted: ChangeSet) -> ChangeSet:
-        return frozenset({"c7", "c8"}) - reverted if "c1" in reverted else NOTHING
-
-    def against(reverted: ChangeSet) -> str:
-        return (
-            "" if oracle(reverted).built else "f.c:2:1: error: use of undeclared identifier 'two'"
-        )
-
-    changes = {**made(9), "c2": change(2, patch="-int two;\n")}
-    search = AuxiliarySearch(
-        lambda reverted: oracle(reverted).built, changes, ids(9), Standing(against), needed
-    )
-    trial = Trials(oracle, search).revert(frozenset({"c1"}), passing)
-    assert trial.passed
-    assert trial.reverted == {"c1", "c2"}
-
-
 def test_a_root_change_that_another_needs_is_its_auxiliary() -> None:
     oracle = _needs({"c4": {"c5"}}, repaired_by({"c4", "c5"}))
     found = _found(oracle, 8)
