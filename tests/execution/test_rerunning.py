@@ -229,7 +229,9 @@ def test_a_recorded_run_that_ends_as_the_fresh_one_earns_trust(
     assert span.oracle.attempt(span.trees[ALL]).outcome.warm
     fresh = span.attempt(NOTHING).outcome
     ends = span.trees[NOTHING], Verdict.FAIL
-    assert span.reruns.compares(RECIPE, *ends), "a plain run of it would be the first to be compared"
+    assert span.reruns.compares(RECIPE, *ends), (
+        "a plain run of it would be the first to be compared"
+    )
     assert not span.reruns.compares(RECIPE, "another tree", Verdict.FAIL), "with no fresh run"
     verdict = Verdict.FAIL if status else Verdict.PASS
     recorded = replace(fresh, verdict=verdict, signature=fresh.signature if status else None)
