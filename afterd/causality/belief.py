@@ -101,6 +101,9 @@ class Belief:
             if suspect.needs
         }
         self._tied = mask_of(self._needs, len(self._places))
+        self._defining = mask_of(
+            (i for i in self._needs if field.suspects[i].defines), len(self._places)
+        )
         self._dear = mask_of((i for i, many in enumerate(self._along) if many), len(self._places))
         self._against = [
             (self._closed(self.mask(reverted)), _AGAINST[verdict])
@@ -170,6 +173,12 @@ class Belief:
             mask = further & ~closed
         return closed
 
+    def _missed(self, mask: int) -> int:
+        """The suspects of a closed mask without those that only define what others of it use: with these undone nobody
+        asks for what they define, so they are in no smallest root.
+        """
+        return mask & ~self._defining or mask
+
     def cost(self, mask: int) -> float:
         """What a run costs, in runs of what can be built as it is, by what each suspect takes along."""
         return cost_with(sum(self._along[place] for place in bits(mask & self._dear)))
@@ -221,7 +230,7 @@ class Belief:
             whole = sum(products) or 1.0
             share = chance / whole
             for places, product in zip(sets, products, strict=True):
-                mask = self._closed(sum(1 << i for i in places))
+                mask = self._missed(self._closed(sum(1 << i for i in places)))
                 weight = share * product * _factor(mask, predictions) ** self._trust
                 weighed[mask] = weighed.get(mask, 0.0) + weight
         others, guilt = sum(weighed.values()), sum(self._weights) or 1.0

@@ -24,6 +24,7 @@ from afterd.causality.around import Around
 from afterd.causality.auxiliary import AuxiliarySearch, most_along
 from afterd.causality.causes import Causes
 from afterd.causality.counterfactual import Counterfactual
+from afterd.causality.deltas.definitions import only_defines
 from afterd.causality.deltas.dependencies import Changes, home, structural_order
 from afterd.causality.deltas.history import made_after, newest_commit
 from afterd.causality.deltas.renaming import mere_renames
@@ -329,7 +330,8 @@ class Loop:
             return replace(with_along(suspect, along), home=own[:1])
         elsewhere = any(home(self._changes[each])[:2] != own[:2] for each in along)
         signs = (*suspect.signs, Sign.NOT_ALONE) if elsewhere else suspect.signs
-        return replace(suspect, signs=signs, needs=along, home=own)
+        defines = bool(along) and only_defines(self._changes[suspect.change])
+        return replace(suspect, signs=signs, needs=along, defines=defines, home=own)
 
     def _named(self, suspect: Suspect) -> Suspect:
         """As ``_alone``, by names alone, which cost nothing."""

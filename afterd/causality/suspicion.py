@@ -65,8 +65,8 @@ class Suspect:
     ``signs`` are what else is known: whether an effect was seen, how green speaks of the cause; ``kinship``
     is how much it shares with leading suspects (``kinship``).
     ``along``: how many other changes must go along for a variant without it to be built; ``needs``: which,
-    where that costs no build to know. ``home``: its file, class and function, outermost first, or only its
-    file where the text does not tell what belongs together (C).
+    where that costs no build to know; ``defines``: it only defines what these use. ``home``: its file, class and
+    function, outermost first, or only its file where the text does not tell what belongs together (C).
     """
 
     change: ChangeId
@@ -77,6 +77,7 @@ class Suspect:
     kinship: float = 0.0
     along: int = 0
     needs: ChangeSet = NOTHING
+    defines: bool = False
     home: tuple[str, ...] = ()
 
     @property

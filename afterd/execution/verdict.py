@@ -15,7 +15,7 @@ from signal import Signals
 from afterd.execution.failures.pytest_reports import read_reports, under_way
 from afterd.execution.failures.suites import no_test_ran
 from afterd.execution.failures.text import with_relative_paths
-from afterd.execution.failures.values import told_failure, where_raised
+from afterd.execution.failures.values import frames_shown, told_failure, where_raised
 from afterd.execution.losses import killed_from_outside
 from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.signature import Evidence, one_name, signature
@@ -123,14 +123,18 @@ def unrunnable_reason(result: ProcessResult, argv: Sequence[str]) -> str:
 
 def _telling_end(evidence: Evidence, result: ProcessResult) -> str:
     """The end of what the test wrote, and before it what that says of the failure, where it is not in
-    there: below it there may be hundreds of lines of the runner's own.
+    there: below it there may be hundreds of lines of the runner's own, and each frame that an exception came through
+    has a dozen of its own.
     """
     last, text = last_lines(result), where_raised(evidence.text)
     said = told_failure(text)
-    if said is None or told_failure(with_relative_paths(last, evidence.roots)) == said:
-        return last
-    begin = text.rfind("\n", 0, said.begins) + 1
-    return "\n".join([*text[begin:].splitlines()[:_SHOWN_LINES], last])
+    told = []
+    if said is not None and told_failure(with_relative_paths(last, evidence.roots)) != said:
+        begin = text.rfind("\n", 0, said.begins) + 1
+        told = text[begin:].splitlines()[:_SHOWN_LINES]
+    known = {*told, *with_relative_paths(last, evidence.roots).splitlines()}
+    frames = [frame for frame in frames_shown(text) if frame not in known]
+    return "\n".join([*frames[-_SHOWN_LINES:], *told, last])
 
 
 def last_lines(result: ProcessResult) -> str:

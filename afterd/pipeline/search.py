@@ -108,7 +108,7 @@ def search(
             clock.over(Phase.RUN, variants.outcomes) if oracle.width > 1 else None,
             tracing.standing.asked_by(partial(clock.over, Phase.CHECK)),
             worth=worth,
-            named=_named_by_failure(oracle, live.values()),
+            named=named_by_failure(oracle, live.values()),
             traced=clock.over(Phase.TRACE, tracing.variant),
             clashing=variants.clashing,
             closure=tracing.closure,
@@ -164,7 +164,7 @@ def _halving(case: Case, bisection: Bisection | None) -> Halving:
     return Halving(bisection.commits, case.workspace.clock.over(Phase.RUN, bisection.narrows))
 
 
-def _named_by_failure(oracle: Oracle, changes: Iterable[Change]) -> NamedByFailure:
+def named_by_failure(oracle: Oracle, changes: Iterable[Change]) -> NamedByFailure:
     """What the bad version's failure names, by its report and its message."""
     signature, detail = oracle.reference, oracle.tree_outcome(oracle.tree_of(NOTHING)).detail
     said = f"{signature.message} {signature.symbol}" if signature else ""

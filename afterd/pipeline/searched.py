@@ -23,7 +23,7 @@ from afterd.pipeline.bisected import Bisection
 from afterd.pipeline.by_chance import unless_by_chance
 from afterd.pipeline.by_commits import of_red_commits, range_of_changes, traced_beside
 from afterd.pipeline.case import Case, told_by_test
-from afterd.pipeline.search import Found, search
+from afterd.pipeline.search import Found, named_by_failure, search
 from afterd.pipeline.tracing import Tracing, traced_failure
 from afterd.pipeline.unconfirmed import not_to_explain
 from afterd.workspace import FailingTest, Phase, Range, Workspace
@@ -53,8 +53,24 @@ def searched_explanation(
         confirmation = _confirmed_to_the_last(case, oracle, confirmation, tracing)
     if confirmation.ends is not Ends.CONFIRMED:
         return not_to_explain(case, wanted, confirmation, oracle)
-    made = NOTHING
-    searched = wanted
+    with clock.during(Phase.COMPARE):
+        found = _where_shown(case, wanted, oracle, tracing, bisection)
+    if found is None:
+        found, tracing = _found_by_evidence(case, wanted, oracle, tracing, bisection)
+    answer = _answered_explanation(
+        case, wanted, oracle, found, tracing, told_by_test(confirmation.bad)
+    )
+    with clock.during(Phase.CONFIRM):
+        return unless_by_chance(case, oracle, confirmation, answer, found.followed)
+
+
+def _found_by_evidence(
+    case: Case, wanted: Range, oracle: Oracle, tracing: Tracing, bisection: Bisection
+) -> tuple[Found, Tracing]:
+    """What the recorded runs lead to, with what was read of them: where they are dearer to read than the commits are to
+    bisect, that comes after it.
+    """
+    clock, made, searched = case.workspace.clock, NOTHING, wanted
     if tracing.beside is not None:
         made = of_red_commits(case, wanted, oracle, bisection, executed=tracing.executed)
         searched = range_of_changes(wanted, made) if made else wanted
@@ -64,11 +80,28 @@ def searched_explanation(
         found = _checked_search(case, searched, oracle, tracing, None if made else bisection)
         if not made and bisection.within is not None and not found.verified:
             found = _of_few(case, wanted, oracle, tracing, bisection) or found
-    answer = _answered_explanation(
-        case, wanted, oracle, found, tracing, told_by_test(confirmation.bad)
-    )
-    with clock.during(Phase.CONFIRM):
-        return unless_by_chance(case, oracle, confirmation, answer, found.followed)
+    return found, tracing
+
+
+def _where_shown(
+    case: Case, wanted: Range, oracle: Oracle, tracing: Tracing, bisection: Bisection
+) -> Found | None:
+    """What is found by undoing one of few changes that wrote lines which the failure's report shows, where two recorded
+    runs are dear to read: such a run tells more than a commit's. None where none passes.
+    """
+    if tracing.beside is None:
+        return None
+    named = named_by_failure(oracle, wanted.changes.live)
+    shown = named.at_its_lines(wanted.changes.live)
+    for change in shown if len(shown) <= SEARCH.leaders else ():
+        alone = frozenset({change})
+        if tracing.standing.against(alone) or not oracle.outcome(alone).passed:
+            continue
+        executed = UntracedExecution(in_order(tracing.executed))
+        tracing = replace(tracing, execution=executed)
+        found = _checked_search(case, wanted, oracle, tracing, bisection)
+        return found if found.verified else None
+    return None
 
 
 def _confirmed_to_the_last(

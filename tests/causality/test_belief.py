@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from made_changes import ids
 
 from afterd.causality.belief import Belief, Field, _sums_within, bits
+from afterd.causality.hypotheses import next_reversion
 from afterd.causality.suspicion import Suspect, Tier
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.outcome import Verdict
@@ -173,3 +175,18 @@ def test_what_lies_within_a_set_is_summed(weights: dict[int, float]) -> None:
     for within in range(64):
         inside = sum(weight for each, weight in weights.items() if not each & ~within)
         assert sums[within] == pytest.approx(inside)
+
+
+def test_of_a_new_function_and_its_call_the_call_is_the_root() -> None:
+    """A call of jsonargparse's was undone with the method that it calls, and with another one, before it was alone."""
+    method = Suspect("c1", Tier.ENTRY, needs=changes(2), defines=True)
+    deeper = Suspect("c3", Tier.CARRIER, needs=changes(1, 2), defines=True)
+    call, *others = Suspect("c2", Tier.ENTRY), *(Suspect(f"c{n}", Tier.CARRIER) for n in (4, 5, 6))
+    known = Field((method, call, deeper, *others), {}, None, 0.15)
+    unknown = replace(known, suspects=(replace(method, defines=False), call, deeper, *others))
+    assert next_reversion(known) == changes(2)
+    assert Belief(known).exactly(0b10) > 1.5 * Belief(unknown).exactly(0b10)
+    assert Belief(known).exactly(0b11) == 0.0
+    assert Belief(known).chance(changes(1)) >= Belief(known).chance(changes(2)), (
+        "it takes the call along"
+    )

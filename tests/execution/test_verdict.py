@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from afterd.execution.environment import scrubbed_environment
+from afterd.execution.failures.values import shown_lines
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
 from afterd.execution.verdict import judge, unrunnable_reason
@@ -78,3 +79,14 @@ def test_a_command_that_is_not_there(tmp_path: Path, argv: tuple[str, ...], said
     sentence = unrunnable_reason(result, argv)
     assert said in sentence
     assert bool(sentence) == bool(said)
+
+
+def test_the_frames_that_an_exception_came_through_are_kept(tmp_path: Path) -> None:
+    """What a failure's report shows was looked for in its last twenty lines: those of one frame."""
+    shown = "\n".join(f"ops.py:{n}: in part{n}\n" + "    text\n" * 12 for n in range(1, 4))
+    report = f"{shown}\nops.py:9: ValueError\n" + "1 failed\n" * 3
+    script = f"cat <<'end'\n{report}end\nexit 1"
+    command = Command(("sh", "-c", script), tmp_path, scrubbed_environment())
+    outcome = judge(run(command, ProcessLimits(timeout=20.0), scratch=tmp_path), "t", ())
+    assert [place.line for place in shown_lines(outcome.detail, {"ops.py"})] == [1, 2, 3, 9]
+    assert outcome.detail.count("ops.py:3") == 1

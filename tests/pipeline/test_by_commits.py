@@ -66,11 +66,14 @@ def _program(commit: int, parts: int) -> str:
     return f"{offsets}\n\n\n{others}\n\n\ndef total(rounds):\n{loop}    return found + {called}\n"
 
 
-def _history(path: Path, rounds: int, parts: int) -> list[str]:
+def _history(path: Path, rounds: int, parts: int, broken: str = "return 1") -> list[str]:
     authored_git(path.parent, "init", "-q", "-b", "main", str(path))
     (path / "test_ops.py").write_text(TEST.format(rounds=rounds))
     for commit in range(COMMITS):
-        (path / "ops.py").write_text(_program(commit, parts))
+        program = _program(commit, parts)
+        if commit >= BREAKS:
+            program = program.replace("return 1", broken, 1)
+        (path / "ops.py").write_text(program)
         authored_git(path, "add", "-A")
         authored_git(path, "commit", "-q", "-m", f"version {commit}")
     return authored_git(path, "rev-list", "--reverse", "HEAD").split()
@@ -104,6 +107,22 @@ def test_a_long_run_is_read_once_the_commit_is_known(
         "what was not looked at is not counted"
     )
     assert found.runs.tests <= (COMMITS.bit_length() + 2 if bisected else 4)
+
+
+@pytest.mark.parametrize("raises", [True, False])
+def test_a_change_that_the_failure_s_report_shows_is_tried_before_the_commits_are_bisected(
+    tmp_path: Path, *, raises: bool
+) -> None:
+    """Sqlglot's parser raised below an entry that was new in a table: seven commits were run, and three variants."""
+    path = tmp_path / "repository"
+    commits = _history(path, LONG, parts=1, broken="raise ValueError" if raises else "return 1")
+    found, heard = _explained(path, commits[0])
+    assert found.status is Status.EXPLAINED
+    [guilty] = found.root
+    assert guilty.commits == (commits[BREAKS],)
+    assert ("bisecting the commits" in heard.stages) is not raises
+    assert found.tree is not None
+    assert not raises or found.runs.tests <= 2
 
 
 def test_a_commit_of_many_changes_is_searched_beside_the_version_without_it(tmp_path: Path) -> None:

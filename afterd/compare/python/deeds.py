@@ -21,6 +21,7 @@ from afterd.trace.python.read import (
     Unknown,
     called_method,
     definition_row,
+    function_for_effect,
     identity,
     is_generator,
     is_unchanging,
@@ -173,7 +174,7 @@ class Deeds:
             tuple(self._targets.get((node, kind), ())),
             tuple(target for target in deleted if target.type in {"Attribute", "Subscript"}),
             _writing_method(node) if kind is Kind.VALUE else None,
-            _function_for_effect(node) if kind is Kind.VALUE else None,
+            function_for_effect(node) if kind is Kind.VALUE else None,
         )
         return None if found == _Site() else found
 
@@ -273,15 +274,6 @@ def _writing_method(node: Node) -> Node | None:
     """The method that a call is of, if it may write into its object."""
     method = called_method(node) if node.type == "Call" and not pure_function(node) else None
     return method if method is not None and may_write(method["attr"]) else None
-
-
-def _function_for_effect(node: Node) -> Node | None:
-    """What is called by a statement that takes no result, where that is no method by another name."""
-    statement = node.type == "Call" and node.parent is not None and node.parent.type == "Expr"
-    function = node["func"] if statement and not pure_function(node) else None
-    if function is None or function.type not in {"Name", "Attribute"}:
-        return None
-    return function if called_method(node) in {None, function} else None
 
 
 def _options(value: Recorded) -> Sequence[tuple[str, Recorded]] | None:

@@ -15,8 +15,10 @@ from afterd.compare.python.acted import Acted
 from afterd.compare.python.alignment import Alignment
 from afterd.compare.python.asked_types import AskedTypes
 from afterd.compare.python.callbacks import Callbacks
+from afterd.compare.python.callers import Callers
 from afterd.compare.python.calls import Calls
 from afterd.compare.python.classes import Classes
+from afterd.compare.python.executed import executed_changes, removed_changes
 from afterd.compare.python.imports import Imports
 from afterd.compare.python.intervention import Again, Intervention
 from afterd.compare.python.likeness import Likeness
@@ -53,7 +55,6 @@ from afterd.trace.python.read import (
     Influence,
     Node,
     Steps,
-    Trace,
     location,
     plain_value,
     statement_text,
@@ -125,6 +126,7 @@ class PythonExecution:
             self.absence = Absence(self.alignment, self.green, self.ties)
             self.transplant = Transplant(self.steps, matching)
             self._classes = Classes(self.steps, self.alignment, self.ties)
+            self._callers = Callers(self.steps, self.alignment, self.ties, self._failing_frames)
             self._intervention = Intervention(pair, self.steps, self.green, self.alignment)
             self._acted = Acted(self.alignment, self.absence, self.ties, self._differs)
         self._made: dict[StepId, Step] = {}
@@ -247,14 +249,14 @@ class PythonExecution:
         return all(alignment is Aligned.SAME for alignment in inputs)
 
     def omitted(self, step: StepId) -> Sequence[ChangeId]:
-        """Changes that removed what the green run's counterpart of the step depended on, or act by the class of what it
-        was done to.
+        """Changes that removed what the green run's counterpart of the step depended on, that act by the class of what
+        it was done to, or that made a call which led there.
         """
         if self.green is None:
             return []
+        ways = (self.absence, self._classes, self._callers)
         position = self.trace.position(step)
-        around = chain(self.absence.changes(position), self._classes.changes(position))
-        return list(dict.fromkeys(around))
+        return list(dict.fromkeys(chain.from_iterable(each.changes(position) for each in ways)))
 
     def counterpart(self, step: StepId) -> Term | None:
         """What green's row was made from."""
@@ -318,14 +320,9 @@ class PythonExecution:
 
     def executed_changes(self) -> Sequence[ChangeId]:
         """Changes the failing run executed, last executed first; then those only green ran."""
-        last: dict[ChangeId, int] = {}
-        for site, position in _last_rows(self.trace).items():
-            node, _ = self.trace.decode(site)
-            if node is not None:
-                for change in self.ties.of_row(self.trace, position):
-                    last[change] = max(position, last.get(change, -1))
-        found = sorted(last, key=lambda change: -last[change])
-        return list(dict.fromkeys([*found, *self._removed_changes()]))
+        found = executed_changes(self.steps, self.ties, self._failing_frames())
+        removed = () if self.green is None else removed_changes(self.green.trace, self.ties)
+        return list(dict.fromkeys([*found, *removed]))
 
     def work(self) -> int:
         """What reading both traces and every step that was made cost, as many records as can be looked through in
@@ -392,15 +389,6 @@ class PythonExecution:
         if self.alignment.frame(frame) is not None or node not in self.alignment.matching.good:
             return _ABSENT
         return _UNKNOWN if frame.parent is None else _ABSENT
-
-    def _removed_changes(self) -> Iterator[ChangeId]:
-        if self.green is None:
-            return
-        green = self.green.trace
-        for site, _ in sorted(_last_rows(green).items(), key=lambda item: -item[1]):
-            node, kind = green.decode(site)
-            if node is not None and kind is not Kind.ENTER:
-                yield from self.ties.removed(node)
 
     # -- failures that only the green run explains -------------------------------------------
 
@@ -493,8 +481,3 @@ def _class_name(message: str) -> str:
     """Of ``DID NOT RAISE <class 'a.Error'>``; empty where several were named."""
     named = re.fullmatch(r"DID NOT RAISE (?:<class ')?(?:\w+\.)*(\w+)(?:'>)?", message)
     return named[1] if named else ""
-
-
-def _last_rows(trace: Trace) -> dict[int, int]:
-    """The last position of each site."""
-    return {site: position for position, site in enumerate(trace.sites)}

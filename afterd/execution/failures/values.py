@@ -89,6 +89,11 @@ _SHOWN = re.compile(
     r"""File "(?P<file>[^"\n]+)", line (?P<line>\d+)|(?P<path>[\w.@+-][\w./@+-]*\.\w+):(?P<number>\d+)\b"""
 )
 """A place as Python's tracebacks name it, and as most other reports do."""
+_FRAME = re.compile(
+    r"""^(?:[ \t]+File "[^"\n]+", line \d+, in .*|[\w.@+-][\w./@+-]*\.py:\d+: (?:in \S+|\w+)?)$""",
+    re.MULTILINE,
+)
+"""A frame as Python's tracebacks and pytest's name it."""
 _RAISED_AGAIN = re.compile(
     r"(?<=\[running\]:\n)(?:[^\n]+\n)*panic\([^\n]*\n\t[^\n]+\n", re.MULTILINE
 )
@@ -146,6 +151,11 @@ def told_failure(text: str) -> Told | None:
 def where_raised(text: str) -> str:
     """A report without the frames of Go that only handed a panic on: the innermost is where it began."""
     return _RAISED_AGAIN.sub("", text)
+
+
+def frames_shown(text: str) -> list[str]:
+    """The lines in which a report of Python's names the frames that an exception came through, as they come."""
+    return list(dict.fromkeys(match[0] for match in _FRAME.finditer(text)))
 
 
 def shown_lines(text: str, files: Collection[str]) -> list[Location]:

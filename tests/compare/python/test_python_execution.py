@@ -229,6 +229,35 @@ SCENARIOS = {
         "def move(p):\n    p.x = 2\n    return p\n",
         "from lib import P, move\ndef test():\n    p = P(1)\n    move(p)\n    assert p.x == 2\n",
     ),
+    "what a mock was called with": (
+        "import time\ndef wait(n):\n    time.sleep(n + 1)\n",
+        "import time\ndef wait(n):\n    time.sleep(n + 2)\n",
+        "import lib\nfrom unittest.mock import patch\ndef test():\n"
+        "    with patch('time.sleep') as sleep:\n        lib.wait(1)\n"
+        "    assert sleep.call_args[0][0] == 2\n",
+    ),
+    "what a mock asserts that it was called with": (
+        "import time\ndef wait(n):\n    time.sleep(n + 1)\n",
+        "import time\ndef wait(n):\n    time.sleep(n + 2)\n",
+        "import lib\nfrom unittest.mock import patch\ndef test():\n"
+        "    with patch('time.sleep') as sleep:\n        lib.wait(1)\n"
+        "    sleep.assert_called_once_with(2)\n",
+    ),
+    "what a mock's method was called with": (
+        "def log(to, n):\n    to.info(n + 1)\n",
+        "def log(to, n):\n    to.info(n + 2)\n",
+        "import lib\nfrom unittest.mock import Mock\ndef test():\n    to = Mock()\n"
+        "    lib.log(to, 1)\n    assert to.info.call_args[0][0] == 2\n",
+    ),
+    "a call that led to what raised": (
+        "def fetch():\n    raise OSError\n"
+        "class Box:\n    @property\n    def size(self):\n        return fetch()\n"
+        "def told(box):\n    found = {}\n    return found\n",
+        "def fetch():\n    raise OSError\n"
+        "class Box:\n    @property\n    def size(self):\n        return fetch()\n"
+        "def told(box):\n    found = {}\n    found['size'] = box.size\n    return found\n",
+        "import lib\ndef test():\n    lib.told(lib.Box())\n",
+    ),
     "a fixture's value": (
         "START = 1\n",
         "START = 2\n",
@@ -255,6 +284,25 @@ def test_guilty_change_is_behind_the_failure(name: str, tmp_path: Path) -> None:
     assert execution.failures()
     assert "c1" in suspects(execution)
     assert "c1" in execution.executed_changes()
+
+
+def test_who_takes_an_option_out_is_asked_where_the_others_are_bound(tmp_path: Path) -> None:
+    """The parameter is met by other ways too in so small a program, so the step itself is asked."""
+    good, bad, test = SCENARIOS["a parameter that takes an option out of those that are passed on"]
+    execution = one_file(tmp_path, good, bad, f"{test}test()\n", SCRIPT_TEST)
+    steps = [step for step in reachable(execution) if step.target == "options"]
+    assert any("c1" in execution.omitted(step.id) and not step.changes for step in steps)
+
+
+def test_what_a_call_is_given_by_name_is_another_thing_by_another_name(tmp_path: Path) -> None:
+    """A row of patroni's table got its first cell by the name that another version asked for."""
+    text = "def row(n):\n    found = {{}}\n    found.update({name}=n)\n    return found\n"
+    test = "from lib import row\ndef test():\n    assert row(1).get('a') == 1\ntest()\n"
+    good, bad = (text.format(name=name) for name in "ab")
+    execution = one_file(tmp_path, good, bad, test, SCRIPT_TEST)
+    [call] = [step for step in reachable(execution) if step.changes == ("c1",)]
+    assert call.green.alignment is Alignment.DIFFERENT
+    assert (call.rendered, call.green.rendered) == ("(('b', 1),)", "(('a', 1),)")
 
 
 def test_a_part_of_an_assertion_is_called_by_its_text(tmp_path: Path) -> None:

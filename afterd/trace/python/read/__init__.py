@@ -4,7 +4,7 @@ from afterd.trace.python.read.births import FIRST_SEEN_IN
 from afterd.trace.python.read.evaluation import constant
 from afterd.trace.python.read.frames import Frame
 from afterd.trace.python.read.influence import Influence
-from afterd.trace.python.read.methods import called_method
+from afterd.trace.python.read.methods import called_method, function_for_effect
 from afterd.trace.python.read.names import definition_row
 from afterd.trace.python.read.parameters import is_generator, takes_the_rest
 from afterd.trace.python.read.program import (
@@ -57,6 +57,7 @@ __all__ = [
     "called_method",
     "constant",
     "definition_row",
+    "function_for_effect",
     "identity",
     "is_generator",
     "is_unchanging",

@@ -13,10 +13,10 @@ from afterd.limits import PYTHON_TRACE
 from afterd.trace.python.read.births import Births
 from afterd.trace.python.read.evaluation import Evaluation
 from afterd.trace.python.read.frames import Frame
-from afterd.trace.python.read.methods import called_method
+from afterd.trace.python.read.methods import called_method, function_for_effect
 from afterd.trace.python.read.names import definition_row
 from afterd.trace.python.read.program import Node
-from afterd.trace.python.read.purity import leaves_arguments, may_write, pure_function
+from afterd.trace.python.read.purity import is_mock, leaves_arguments, may_write, pure_function
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
 from afterd.trace.python.read.values import UNKNOWN, Unknown, identity, same_object
@@ -153,6 +153,41 @@ class Contents:
         items = self.births.since(owner, position, items)
         calls = self.births.since(owner, position, self._opaque_writes.get(kind, []))
         return sorted({*items[-limit:], *calls[-limit:]}, reverse=True)[:limit]
+
+    def unseen_writes(self, owner: Recorded, position: int, limit: int = 8) -> list[int]:
+        """The last calls, latest first, of functions that are not followed and were called for what they do, since a
+        mock was there: one that stands for such a function keeps what it was called with.
+        """
+        if not self.is_mock(owner):
+            return []
+        return self.births.since(owner, position, self._calls_for_effect)[-limit:][::-1]
+
+    def is_mock(self, value: Recorded | Unknown) -> bool:
+        """Whether it is a mock of ``unittest.mock`` (or its backport), each of which has a class of its own."""
+        if isinstance(value, Unknown) or not isinstance(value, tuple) or value[0] != "o":
+            return False
+        return is_mock(self.trace.raw.header["types"][value[2]][1])
+
+    @cached_property
+    def _calls_for_effect(self) -> list[int]:
+        """Rows of calls that entered no traced frame and whose result nobody takes, but of methods."""
+        found: list[int] = []
+        for module in self.trace.all_modules():
+            for node in module.of_type("Call"):
+                function = function_for_effect(node)
+                rows = () if function is None else self.trace.at_site(node)
+                found += (row for row in rows if self._is_unfollowed(function, row))
+        return sorted(found)
+
+    def _is_unfollowed(self, function: Node | None, row: int) -> bool:
+        """Whether a call entered no traced frame, and is of a function: by its name, or of a module."""
+        frame = self.trace.frame(row)
+        if function is None or frame is None or self.handing.returned(row, frame) is not None:
+            return False
+        if function.type == "Name":
+            return True
+        owner = self.evaluation.value_of(function["value"], row, frame)
+        return not isinstance(owner, Unknown) and self._is_code(owner)
 
     @cached_property
     def _opaque_writes(self) -> dict[int, list[int]]:

@@ -41,6 +41,8 @@ _UNCHANGING = _words("""
 """)
 """Types by name: what is called on an object of these changes nothing in it."""
 
+_MOCKS = _words("AsyncMock MagicMock Mock NonCallableMagicMock NonCallableMock PropertyMock")
+
 
 def pure_function(call: Node) -> bool:
     """Whether a call is of a builtin that writes to none of its arguments."""
@@ -58,6 +60,11 @@ def leaves_arguments(method: str) -> bool:
 def may_write(method: str) -> bool:
     """Whether an opaque method of this name may change its object."""
     return method not in _READING_METHODS
+
+
+def is_mock(type_name: str) -> bool:
+    """Whether an object of this type keeps what it, or an attribute of it, was called with."""
+    return type_name in _MOCKS
 
 
 def is_unchanging(type_name: str) -> bool:

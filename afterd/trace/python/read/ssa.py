@@ -10,6 +10,7 @@ from afterd.model.trace import ANOTHER_ITEM, NO_ITEM, RAISES, Step, StepKind
 from afterd.trace.python.read.cells import Cells
 from afterd.trace.python.read.flow import Flow
 from afterd.trace.python.read.frames import Frame
+from afterd.trace.python.read.methods import function_for_effect
 from afterd.trace.python.read.parameters import Parameters
 from afterd.trace.python.read.program import FUNCTIONS, Node, qualified_name
 from afterd.trace.python.read.terms import Terms
@@ -53,13 +54,22 @@ class Steps:
         """
         node, frame = self.trace.node(position), self.trace.frame(position)
         value = self.terms.defined_value(position)
-        if node is None or frame is None or value is not None:
+        taken = value is not None and (node is None or function_for_effect(node) is None)
+        if node is None or frame is None or taken:
             return value
         if self._kind(node, position) is not StepKind.OPAQUE:
             return value
-        given = [*node["args"], *(word["value"] for word in node["keywords"])]
-        known = [self.cells.value_of(part, position, frame) for part in given]
-        return ("t", *(("n",) if isinstance(part, Unknown) else part for part in known))
+        given = [self._argument(part, position, frame) for part in node["args"]]
+        named = [
+            ("t", word["arg"], self._argument(word["value"], position, frame))
+            for word in node["keywords"]
+        ]
+        return ("t", *given, *named)
+
+    def _argument(self, part: Node, position: int, frame: Frame) -> Recorded:
+        """What a call was given; as good as nothing where that is not known."""
+        value = self.cells.value_of(part, position, frame)
+        return ("n",) if isinstance(value, Unknown) else value
 
     def rendered(self, position: int) -> str:
         """What a step did, as a person reads it."""

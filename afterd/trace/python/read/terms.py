@@ -398,9 +398,12 @@ class Terms:
             implicit = self.cells.returned(position, frame)  # an __eq__ that no row received
             if implicit is not None:
                 yield self.read(implicit)
-        if looks_inside(node):
-            for child in operands_of(node):
-                yield from self.contents(child, position, frame)
+        looked_into = operands_of(node) if looks_inside(node) else ()
+        if node.type == "Attribute":
+            owner = self.cells.value_of(node["value"], position, frame)
+            looked_into = (node["value"],) if self.cells.contents.is_mock(owner) else ()
+        for child in looked_into:
+            yield from self.contents(child, position, frame)
 
     def reads_below(self, node: Node, position: int, frame: Frame) -> Iterator[Read]:
         """The definitions read by the parts of an expression."""
@@ -427,11 +430,12 @@ class Terms:
         value = self.cells.value_of(node, position, frame)
         if isinstance(value, Unknown) or not isinstance(value, tuple) or value[0] not in MUTABLE:
             return
-        for row in self.cells.contents.content_writes(value, position):
-            yield self.read(row)
-        for row in self.cells.attributes.attribute_writes(value, position):
-            yield self.read(row)
+        attributes = self.cells.attributes.attribute_writes(value, position)
         parent = node.parent
+        contents = self.cells.contents
+        unseen = contents.unseen_writes(value, position)
+        for row in (*contents.content_writes(value, position), *attributes, *unseen):
+            yield self.read(row)
         compared = parent is not None and parent.type == "Compare"
         for part in recorded_items(value) if compared else ():
             if identity(part) is not None:
