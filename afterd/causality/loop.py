@@ -295,9 +295,11 @@ class Loop:
         return sorted([*met, *self._shown(met)], key=lambda suspect: -suspect.weight)
 
     def _shown(self, met: Sequence[Suspect]) -> list[Suspect]:
-        """The changes that wrote a line which the failure's own report shows, and no cause has met."""
+        """The changes that the failure's own report shows, or that took away what it says is missing, and no cause has
+        met.
+        """
         known = {suspect.change for suspect in met}
-        named = self._oracles.named.at_its_lines(self._changes.values())
+        named = self._oracles.named.shown(self._changes.values())
         return [Suspect(c, Tier.CAUSE, signs=(Sign.SHOWN,)) for c in named if c not in known]
 
     def _dynamic(self, suspects: list[Suspect]) -> Root | None:

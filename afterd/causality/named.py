@@ -1,4 +1,4 @@
-"""What the failure itself names: the lines that its report shows, and the words of its message.
+"""What the failure itself names: the lines that its report shows, the words of its message, what it says is missing.
 
 A report is evidence where a trace is none: code that a decorator compiled anew, or that another language
 runs, leaves no steps, and its traceback still says where it failed.
@@ -15,10 +15,20 @@ from afterd.model.location import Location
 
 @dataclass(frozen=True, slots=True)
 class NamedByFailure:
-    """``places`` are lines of the bad version, ``words`` what may be names of functions and classes."""
+    """``places`` are lines of the bad version, ``words`` what may be names of functions and classes, ``took`` changes
+    that took away what the message says is missing.
+    """
 
     places: tuple[Location, ...] = ()
     words: frozenset[str] = frozenset()
+    took: tuple[ChangeId, ...] = ()
+
+    def shown(self, changes: Iterable[Change]) -> list[ChangeId]:
+        """The changes that wrote a line which the report shows, and those that took away what is missing."""
+        among = list(changes)
+        here = {change.id for change in among}
+        took = (each for each in self.took if each in here)
+        return list(dict.fromkeys((*took, *self.at_its_lines(among))))
 
     def at_its_lines(self, changes: Iterable[Change]) -> list[ChangeId]:
         """The changes that wrote a line which the failure's report shows, in the report's order."""

@@ -108,7 +108,7 @@ def search(
             clock.over(Phase.RUN, variants.outcomes) if oracle.width > 1 else None,
             tracing.standing.asked_by(partial(clock.over, Phase.CHECK)),
             worth=worth,
-            named=named_by_failure(oracle, live.values()),
+            named=named_by_failure(oracle, live.values(), tracing),
             traced=clock.over(Phase.TRACE, tracing.variant),
             clashing=variants.clashing,
             closure=tracing.closure,
@@ -164,12 +164,13 @@ def _halving(case: Case, bisection: Bisection | None) -> Halving:
     return Halving(bisection.commits, case.workspace.clock.over(Phase.RUN, bisection.narrows))
 
 
-def named_by_failure(oracle: Oracle, changes: Iterable[Change]) -> NamedByFailure:
+def named_by_failure(oracle: Oracle, changes: Iterable[Change], tracing: Tracing) -> NamedByFailure:
     """What the bad version's failure names, by its report and its message."""
     signature, detail = oracle.reference, oracle.tree_outcome(oracle.tree_of(NOTHING)).detail
     said = f"{signature.message} {signature.symbol}" if signature else ""
     places = shown_lines(detail, {change.file for change in changes})
-    return NamedByFailure(tuple(places), frozenset(re.findall(r"[^\W\d]\w+", said)))
+    words = frozenset(re.findall(r"[^\W\d]\w+", said))
+    return NamedByFailure(tuple(places), words, tuple(tracing.took(said)))
 
 
 def _worthwhile_limits(limits: SolverLimits, run: int) -> SolverLimits:

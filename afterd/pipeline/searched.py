@@ -86,13 +86,13 @@ def _found_by_evidence(
 def _where_shown(
     case: Case, wanted: Range, oracle: Oracle, tracing: Tracing, bisection: Bisection
 ) -> Found | None:
-    """What is found by undoing one of few changes that wrote lines which the failure's report shows, where two recorded
+    """What is found by undoing one of few changes that the failure's report shows, where two recorded
     runs are dear to read: such a run tells more than a commit's. None where none passes.
     """
     if tracing.beside is None:
         return None
-    named = named_by_failure(oracle, wanted.changes.live)
-    shown = named.at_its_lines(wanted.changes.live)
+    named = named_by_failure(oracle, wanted.changes.live, tracing)
+    shown = named.shown(wanted.changes.live)
     for change in shown if len(shown) <= SEARCH.leaders else ():
         alone = frozenset({change})
         if tracing.standing.against(alone) or not oracle.outcome(alone).passed:

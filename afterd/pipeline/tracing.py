@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
@@ -12,7 +12,7 @@ from afterd.causality.standing import NOTHING_TOLD, Standing
 from afterd.compare import CautiousExecution, Runs, RunT
 from afterd.errors import AfterdError, ToolchainError, TraceError
 from afterd.execution.recipe import Recipe
-from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.change import NOTHING, ChangeId, ChangeSet
 from afterd.model.outcome import Outcome
 from afterd.model.progress import Progress
 from afterd.model.trace import Execution, TwinExecution
@@ -46,6 +46,11 @@ def no_twin(_root: ChangeSet) -> None:
     """Nothing is traced."""
 
 
+def nothing_taken(_message: str) -> Sequence[ChangeId]:
+    """Messages of this language are not read."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Tracing:
     """The execution, or the sentence that says why there is none; seconds of build and run.
@@ -53,10 +58,11 @@ class Tracing:
     ``standing`` tells what speaks against a variant without building it, ``closure`` what hangs together
     by its names.
     ``missing`` tells from a run whether what was undone was missed, ``clashing`` what it met that was
-    not; ``variant`` traces a variant; ``twin`` is the failing run beside the bad version without a set
-    of changes. ``beside`` gives what was put off: the failing run alone was recorded, and to read it beside the
-    version without a set of changes costs more than to bisect the commits; ``executed`` are then the changes whose
-    lines it executed. ``outcomes`` are those of the runs that were recorded, by their trees.
+    not; ``took`` are the changes that took away what a failure's message says is missing; ``variant`` traces a
+    variant; ``twin`` is the failing run beside the bad version without a set of changes. ``beside`` gives what was put
+    off: the failing run alone was recorded, and to read it beside the version without a set of changes costs more than
+    to bisect the commits; ``executed`` are then the changes whose lines it executed. ``outcomes`` are those of the runs
+    that were recorded, by their trees.
     """
 
     execution: Execution | None
@@ -65,6 +71,7 @@ class Tracing:
     standing: Standing = NOTHING_TOLD
     missing: Missing = nothing_missing
     clashing: Clashing = nothing_clashes
+    took: Callable[[str], Sequence[ChangeId]] = nothing_taken
     closure: Closure = field(default_factory=Closure)
     variant: TracedVariant = not_traced
     twin: TracedTwin = no_twin

@@ -25,7 +25,7 @@ from afterd.pipeline.tracers.variant_files import variant_files
 from afterd.pipeline.tracing import Tracing, compared_with, twin_of
 from afterd.trace.python.failure import raised_at
 from afterd.trace.python.recorder import RecordedRun
-from afterd.trace.python.source import MissingPieces, VariantCheck, nameless_changes
+from afterd.trace.python.source import MissingPieces, VariantCheck, nameless_changes, took_away
 from afterd.vcs.trees import TreeReader
 from afterd.workspace import FailingTest, Range, Workspace, python_request
 
@@ -41,6 +41,7 @@ def traced_python(
         None,
         missing=MissingPieces(wanted.changes.by_id()),
         clashing=_python_clashes(wanted),
+        took=partial(took_away, changes=wanted.changes.live),
         twin=partial(twin_of, runs, NOTHING),
     )
     beside = partial(_traced_beside, workspace, wanted, tracer, runs, alone)

@@ -20,7 +20,7 @@ _SAID = re.compile(
 )
 _DOES_NOT_PARSE = frozenset({"SyntaxError", "IndentationError", "TabError"})
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
-_MISSING = {
+MISSING = {
     "ModuleNotFoundError": re.compile(r"No module named '(?P<name>[\w.]+)'"),
     "ImportError": re.compile(r"cannot import name '(?P<name>\w+)'"),
     "NameError": re.compile(r"name '(?P<name>\w+)' is not defined"),
@@ -45,14 +45,14 @@ def taken_away(reverted: Iterable[Change]) -> frozenset[str]:
     """Names and modules that are gone, or mean something else, when these changes are undone."""
     found: set[str] = set()
     for change in reverted:
-        new, old = _identifiers(change.patch, "+"), _identifiers(change.patch, "-")
+        new, old = identifiers_of(change.patch, "+"), identifiers_of(change.patch, "-")
         found |= new ^ old
         if change.form in {ChangeForm.ADDED, ChangeForm.RENAMED, ChangeForm.DELETED}:
-            found |= _module_names(change.file) | _module_names(change.old_file)
+            found |= module_names(change.file) | module_names(change.old_file)
     return frozenset(found)
 
 
-def _identifiers(patch: str, sign: str) -> set[str]:
+def identifiers_of(patch: str, sign: str) -> set[str]:
     """The identifiers on one side of a unified hunk."""
     double = sign * 3
     lines = (line for line in patch.splitlines() if line.startswith(sign))
@@ -60,7 +60,8 @@ def _identifiers(patch: str, sign: str) -> set[str]:
     return set(_IDENTIFIER.findall(text))
 
 
-def _module_names(path: str) -> set[str]:
+def module_names(path: str) -> set[str]:
+    """The names by which a file may be imported, dotted: with each number of the folders above it."""
     parts = PurePosixPath(path).with_suffix("").parts
     if parts and parts[-1] == "__init__":
         parts = parts[:-1]
@@ -77,7 +78,7 @@ def missing_in_output(output: str, taken: frozenset[str]) -> Missing | None:
         text = said["text"] or ""
         if kind in _DOES_NOT_PARSE:
             return Missing(f"{kind}: {text}".rstrip(": "))
-        pattern = _MISSING.get(kind)
+        pattern = MISSING.get(kind)
         found = pattern.search(text) if pattern else None
         if found and _is_taken(found["name"], taken):
             return Missing(f"{kind}: {text}", found["name"])

@@ -1,0 +1,64 @@
+"""Which changes took away what the failing version's own exception says is missing.
+
+A keyword that a function no longer takes, a name that a module no longer has: the call fails before any row of what was
+called, so nothing that was recorded leads to its definition. The message names it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from afterd.model.change import Change, ChangeForm, ChangeId
+from afterd.trace.python.source.unbuildable import MISSING, identifiers_of, module_names
+
+_CALLED = re.compile(r"(?P<function>[\w.<>]+)\(\) (?:got|missing|takes) ")
+_REQUIRED = re.compile(r"required (?:positional|keyword-only) arguments?:")
+
+
+def took_away(message: str, changes: Iterable[Change]) -> list[ChangeId]:
+    """The changes to the definition of what an exception's ``message`` says is not there, or not called as it must be;
+    none where it says nothing of the kind.
+    """
+    name = next((found["name"] for each in MISSING.values() if (found := each.search(message))), "")
+    called = _CALLED.search(message)
+    if called is not None:
+        took = _of_signature(called["function"], name, added=bool(_REQUIRED.search(message)))
+    elif name:
+        took = _of_definition(name)
+    else:
+        return []
+    return [change.id for change in changes if took(change)]
+
+
+def _of_signature(function: str, name: str, *, added: bool) -> Callable[[Change], bool]:
+    """Whether a change is one to a function, and of a parameter that it has no more, or asks for now."""
+    own = [part for part in function.split(".") if part != "<locals>"]
+
+    def took(change: Change) -> bool:
+        if change.symbol.split(".")[-len(own) :] != own:
+            return False
+        new, old = identifiers_of(change.patch, "+"), identifiers_of(change.patch, "-")
+        lines = [*change.lines("+"), *change.lines("-")]
+        if not name:
+            return any(line.lstrip().startswith(("def ", "async def ")) for line in lines)
+        takes_any = any("**" in line for line in change.lines("-"))
+        return name in new - old if added else name in old - new or takes_any
+
+    return took
+
+
+def _of_definition(name: str) -> Callable[[Change], bool]:
+    """Whether a change removed what gave a name to something, or the file of that name."""
+    word = re.escape(name)
+    gives = re.compile(
+        rf"\b(?:def|class|import|as)\s+{word}\b|\b{word}\s*(?::[^=]+)?=(?!=)|['\"]{word}['\"]|^\s*{word},?\s*$"
+    )
+
+    def took(change: Change) -> bool:
+        if change.form is not ChangeForm.HUNK and name in module_names(change.old_file):
+            return True
+        gone = name in identifiers_of(change.patch, "-") - identifiers_of(change.patch, "+")
+        return gone and any(map(gives.search, change.lines("-")))
+
+    return took
