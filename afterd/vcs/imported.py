@@ -84,17 +84,17 @@ class _Candidates:
 
 def _packages(paths: Collection[str], files: Collection[str]) -> dict[str, _Candidates]:
     """The candidates of each package."""
-    found: dict[str, _Candidates] = {}
-    roots = {path: _package(path, files) for path in sorted(paths)}
-    for root in set(roots.values()):
-        by_end: dict[tuple[str, ...], list[str]] = {}
-        for path in (path for path in roots if roots[path] == root):
-            words = _words(path)
-            # At least the module and the package it is in: a bare name may be somebody else's.
-            for start in range(max(len(words) - 1, 1)):
-                by_end.setdefault(tuple(words[start:]), []).append(path)
-        found[root] = _Candidates(by_end, frozenset(end[-1].encode() for end in by_end if end))
-    return found
+    ends: dict[str, dict[tuple[str, ...], list[str]]] = {}
+    for path in sorted(paths):
+        by_end = ends.setdefault(_package(path, files), {})
+        words = _words(path)
+        # At least the module and the package it is in: a bare name may be somebody else's.
+        for start in range(max(len(words) - 1, 1)):
+            by_end.setdefault(tuple(words[start:]), []).append(path)
+    return {
+        root: _Candidates(by_end, frozenset(end[-1].encode() for end in by_end if end))
+        for root, by_end in ends.items()
+    }
 
 
 def _is_source(path: str, rules: FileRules) -> bool:

@@ -164,9 +164,7 @@ class Contents:
 
     def is_mock(self, value: Recorded | Unknown) -> bool:
         """Whether it is a mock of ``unittest.mock`` (or its backport), each of which has a class of its own."""
-        if isinstance(value, Unknown) or not isinstance(value, tuple) or value[0] != "o":
-            return False
-        return is_mock(self.trace.raw.header["types"][value[2]][1])
+        return not isinstance(value, Unknown) and is_mock(self._class_name(value))
 
     @cached_property
     def _calls_for_effect(self) -> list[int]:
@@ -224,7 +222,13 @@ class Contents:
 
     def _is_code(self, value: Recorded) -> bool:
         """Modules, classes and functions are not what a call that mentions them changes."""
-        return value[0] == "o" and self.trace.raw.header["types"][value[2]][1] in _CODE
+        return self._class_name(value) in _CODE
+
+    def _class_name(self, value: Recorded) -> str:
+        """Of an object that is not of one of Python's own types; else empty."""
+        if not isinstance(value, tuple) or value[0] != "o":
+            return ""
+        return str(self.trace.raw.header["types"][value[2]][1])
 
 
 def _is_super(node: Node) -> bool:

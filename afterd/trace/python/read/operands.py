@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from afterd.trace.python.read.evaluation import constant
 from afterd.trace.python.read.program import BUILTIN, Node
 
-_BY_TYPE = frozenset({"isinstance", "issubclass", "type", "id", "callable"})
 _OF_TYPE = frozenset({"isinstance", "type", "callable"})
+_NOT_INSIDE = _OF_TYPE | {"issubclass", "id"}
 _IDENTITY = frozenset({"Is", "IsNot"})
 
 
@@ -35,7 +35,7 @@ def looks_inside(node: Node) -> bool:
             return not all(operation in _IDENTITY for operation in node["ops"])
         case "Call":
             function = node["func"]
-            return function.type != "Name" or function["id"] not in _BY_TYPE
+            return function.type != "Name" or function["id"] not in _NOT_INSIDE
         case "Attribute":
             return False
     return True

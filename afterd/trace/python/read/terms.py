@@ -387,13 +387,11 @@ class Terms:
 
     def opaque_reads(self, node: Node, position: int, frame: Frame) -> Iterator[Read]:
         """Everything an opaque expression may have looked at: operands and what is in them."""
-        asked = asked_for_type(node)
         below = list(self.reads_below(node, position, frame))
-        whole = self.term(asked, position, frame, 1) if asked is not None else None
+        asked = self._read_for_type(node, position, frame)
+        once = asked is not None and [read.step for read in below].count(asked.step) == 1
         for read in below:
-            alone = isinstance(whole, Read) and [each.step for each in below].count(whole.step) == 1
-            typed = alone and read == whole and whole.sort == OPAQUE
-            yield replace(read, of_type=True) if typed else read
+            yield replace(read, of_type=True) if once and read == asked else read
         if node.type == "Compare" and self.trace.last_at(node, frame, position + 1) is None:
             implicit = self.cells.returned(position, frame)  # an __eq__ that no row received
             if implicit is not None:
@@ -404,6 +402,12 @@ class Terms:
             looked_into = (node["value"],) if self.cells.contents.is_mock(owner) else ()
         for child in looked_into:
             yield from self.contents(child, position, frame)
+
+    def _read_for_type(self, node: Node, position: int, frame: Frame) -> Read | None:
+        """The reading of the object of which an expression asks for no more than its type."""
+        asked = asked_for_type(node)
+        whole = self.term(asked, position, frame, 1) if asked is not None else None
+        return whole if isinstance(whole, Read) and whole.sort == OPAQUE else None
 
     def reads_below(self, node: Node, position: int, frame: Frame) -> Iterator[Read]:
         """The definitions read by the parts of an expression."""
