@@ -20,32 +20,54 @@ from afterd.report.live import PlainProgress, listening
 from afterd.report.terminal import TerminalReport
 from afterd.vcs.repository import open_repository, state_directory
 
+_LOG = "afterd"
+
 
 @contextmanager
-def progress_listener(repository: Path, loudness: Loudness) -> Iterator[Progress]:
-    """A listener on standard error as loud as was asked for; with DEBUG there is a log beside it."""
+def progress_listener(loudness: Loudness) -> Iterator[Progress]:
+    """A listener on standard error as loud as was asked for; with DEBUG it writes into the log, too."""
     if loudness is Loudness.QUIET:
         yield Silent()
     elif loudness is Loudness.USUAL:
         with listening(errors()) as progress:
             yield progress
-    elif loudness is Loudness.VERBOSE:
-        yield PlainProgress(errors())
     else:
-        folder = state_directory(open_repository(repository)) / "logs"
-        folder.mkdir(exist_ok=True)
-        path = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
-        handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
-        handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(message)s"))
-        log = logging.getLogger("afterd")
-        log.setLevel(logging.DEBUG)
-        log.addHandler(handler)
-        try:
-            yield PlainProgress(errors(), log=log.debug)
-        finally:
-            log.removeHandler(handler)
-            handler.close()
-            errors().print(f"The log is {path}.", soft_wrap=True)
+        log = logging.getLogger(_LOG).debug if loudness is Loudness.DEBUG else None
+        yield PlainProgress(errors(), log=log)
+
+
+@contextmanager
+def listener_after_answer() -> Iterator[Progress]:
+    """Who hears of what goes on when the answer stands there: no line comes after it that is not part of it, so
+    only a terminal is told, which forgets what it drew.
+    """
+    if errors().is_terminal:
+        with listening(errors()) as progress:
+            yield progress
+    else:
+        yield Silent()
+
+
+@contextmanager
+def command_log(repository: Path, loudness: Loudness) -> Iterator[None]:
+    """With DEBUG a log of every command that is run in the block, whose name is told first."""
+    if loudness is not Loudness.DEBUG:
+        yield
+        return
+    folder = state_directory(open_repository(repository)) / "logs"
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
+    errors().print(f"The log is {path}.", soft_wrap=True)
+    handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(message)s"))
+    log = logging.getLogger(_LOG)
+    log.setLevel(logging.DEBUG)
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        handler.close()
 
 
 def deliver(

@@ -10,7 +10,12 @@ import click
 from rich.table import Table
 
 from afterd import pipeline
-from afterd.cli.answers import deliver, progress_listener
+from afterd.cli.answers import (
+    command_log,
+    deliver,
+    listener_after_answer,
+    progress_listener,
+)
 from afterd.cli.commits import subjects
 from afterd.cli.options import Loudness, format_option, loudness_options, settings_for
 from afterd.cli.output import errors
@@ -18,7 +23,7 @@ from afterd.cli.places import output_option, repository_option
 from afterd.config import Format, Sandbox, Settings, Strategy
 from afterd.errors import ExitStatus, UsageError
 from afterd.model.explanation import Explanation, Status
-from afterd.model.progress import Progress
+from afterd.model.progress import Progress, Silent
 from afterd.workspace import PhaseClock
 
 # worst last: of several failing tests the worst answer is the exit status
@@ -117,10 +122,11 @@ def command(
         shown = True
         listening.close()  # or its lines would be drawn over the answer
         _deliver(settings, explanations)
-        return listening.enter_context(progress_listener(repository, loudness))
+        quiet = loudness is Loudness.QUIET
+        return Silent() if quiet else listening.enter_context(listener_after_answer())
 
-    with ExitStack() as listening:
-        progress = listening.enter_context(progress_listener(repository, loudness))
+    with command_log(repository, loudness), ExitStack() as listening:
+        progress = listening.enter_context(progress_listener(loudness))
         at_once = settings.format is Format.TEXT and settings.output is None
         explanations = pipeline.explain(settings, progress, clock, show if at_once else None)
     if not shown:

@@ -166,3 +166,14 @@ def test_what_a_build_left_in_a_slot_is_none_of_the_version(tmp_path: Path) -> N
             bench.slot.move_to(tree)
             (bench.slot.path / "Cargo.lock").write_text("")
         assert "--locked" not in detected_tests(workspace, settings, tree).test
+
+
+@pytest.mark.parametrize("loudness", [(), ("--verbose",), ("--debug",)])
+def test_nothing_comes_after_the_answer(tmp_path: Path, loudness: tuple[str, ...]) -> None:
+    """Where both streams are one pipe, the last line is the answer's: what counts the suite says nothing there."""
+    path = one_function(tmp_path / "r", GOOD.replace("x + 1", "x + 2"))
+    done = afterd("explain", *loudness, cwd=path)
+    assert done.status == 0, done.err
+    assert "see the test pass" in done.out
+    assert "counters" not in done.err
+    assert ("The log is" in done.err.splitlines()[0]) == (loudness == ("--debug",))
