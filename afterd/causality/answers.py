@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePath
 
 from afterd.causality.complaint import Complaint, added_lines, complaint, included_headers
@@ -18,13 +18,22 @@ from afterd.model.change import NOTHING, Change, ChangeForm, ChangeId, ChangeSet
 
 _NAME = re.compile(r"[A-Za-z_]\w+")
 
+Brings = Callable[[frozenset[str]], ChangeSet]
+"""The changes whose undoing brings definitions of some words back."""
+
+
+def nothing_brought(words: frozenset[str]) -> ChangeSet:  # noqa: ARG001 - it answers a Brings' question
+    """The answer for programs whose names nobody read."""
+    return NOTHING
+
 
 class Answers:
     """What the changes mention and write; ``names`` of each. ``proves``: what speaks against a variant is a
-    compiler's word, not a text's.
+    compiler's word, not a text's. ``brings``: who has what nothing defines any more.
     """
 
-    def __init__(self, changes: Changes, *, proves: bool) -> None:
+    def __init__(self, changes: Changes, brings: Brings = nothing_brought, *, proves: bool) -> None:
+        self._brings = brings
         self.names = {change.id: _names(change) for change in changes.values()}
         self.taken_away = {
             change.id: _names(change, "-") - _names(change, "+") for change in changes.values()
@@ -48,15 +57,15 @@ class Answers:
         self, said: str, candidates: Sequence[ChangeId], reverted: ChangeSet
     ) -> ChangeSet:
         """Those that wrote a line which is shown, include a header of the system that clashes, or want a file that is
-        not there, or took it away; else those in a file with errors that mention a name in them, or stand at the head
-        of a function of that name; else the one that mentions most.
+        not there, or took it away, and those that took away the definition of a name; else those in a file with errors
+        that mention a name in them, or stand at the head of a function of that name; else the one that mentions most.
         """
         about = complaint(said)
         wrote = [c for c in candidates if self._added[c] & about.lines]
         wrote = wrote or [c for c in candidates if self._includes[c] & about.clashing]
         wrote = wrote or [c for c in candidates if about.missing and self._misses(c, about)]
-        if wrote:
-            return frozenset(wrote)
+        if answering := self._brings(about.unknown).intersection(candidates).union(wrote):
+            return answering
         mentioning = [c for c in candidates if self.names[c] & about.names]
         near = [c for c in mentioning if about.is_in(self._changes[c].file)]
         if not self._proves:

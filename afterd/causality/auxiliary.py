@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
-from afterd.causality.answers import Answers
+from afterd.causality.answers import Answers, Brings, nothing_brought
 from afterd.causality.complaint import complaint, symbols
 from afterd.causality.deltas.dependencies import Changes, partition, place, structural_order
 from afterd.causality.standing import NOTHING_TOLD, Standing, Unbuildable
@@ -76,6 +76,7 @@ class AuxiliarySearch:
         needed: Needed = nothing_needed,
         worth: Worth | None = None,
         refused: Refused = nothing_said,
+        brings: Brings = nothing_brought,
     ) -> None:
         self.builds = 0
         self._refused = refused
@@ -91,7 +92,7 @@ class AuxiliarySearch:
         self._found: dict[ChangeSet, ChangeSet | None] = {}
         self._build: dict[ChangeSet, bool] = {everything: True}
         self._whole = frozenset(changes)
-        self._answers = Answers(changes, proves=standing.proves)
+        self._answers = Answers(changes, brings, proves=standing.proves)
 
     def known(self, reverted: ChangeSet) -> ChangeSet | None:
         """The auxiliary set of ``reverted`` if it was looked for before."""

@@ -19,6 +19,10 @@ _LINKED = re.compile(
     r"(?:undefined reference to|undefined symbol:?|multiple definition of|duplicate symbol:?)"
     r" [`'\"‘]?(\w+)"
 )
+_UNKNOWN = re.compile(
+    r"(?:undeclared (?:identifier|function|label)|no member named|unknown type name|implicit declaration of function"
+    r"|undefined reference to|undefined symbol:?) [`'\"‘]?([A-Za-z_]\w*)|[‘'`]([A-Za-z_]\w*)[’'] undeclared"
+)
 _LACKED = re.compile(
     r"(?:\bFile |Cannot find source file:\s*|No rule to make target ['`‘])(?P<named>[\w./+-]+)"
     r"|['`‘]?(?P<opened>[\w./+-]+)['’]?: No such file or directory|'(?P<sought>[\w./+-]+)' file not found"
@@ -37,7 +41,7 @@ _UNPARSED = re.compile(r"\b(?:SyntaxError|IndentationError|TabError)\b")
 class Complaint:
     """``lines`` are source lines without the white space around them. ``unparsed``: a file is not even
     understood, and what it quotes is no name. ``missing``: files that are not there. ``clashing``: the
-    system's headers that an error is in, as a program includes them.
+    system's headers that an error is in, as a program includes them. ``unknown``: names that nothing defines.
     """
 
     names: frozenset[str]
@@ -46,6 +50,7 @@ class Complaint:
     unparsed: bool = False
     missing: frozenset[str] = frozenset()
     clashing: frozenset[str] = frozenset()
+    unknown: frozenset[str] = frozenset()
 
     def is_in(self, file: str) -> bool:
         """Whether it speaks of this file."""
@@ -66,6 +71,7 @@ def complaint(said: str) -> Complaint:
         _UNPARSED.search(said) is not None,
         frozenset(_UPWARD.sub("", found[found.lastgroup or 0]) for found in _LACKED.finditer(said)),
         frozenset(found["header"] for found in _SYSTEMS.finditer(said)),
+        frozenset(found[found.lastindex or 0] for found in _UNKNOWN.finditer(said)),
     )
 
 

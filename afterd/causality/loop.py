@@ -93,6 +93,7 @@ class Loop:
             oracles.closure.needed,
             oracles.worth,
             oracles.refused,
+            oracles.closure.bringing,
         )
         self._trials = Trials(
             oracles.outcome,

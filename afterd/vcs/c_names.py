@@ -39,11 +39,13 @@ def change_names(
     cxx = any(PurePosixPath(change.file).suffix in CXX for change in mine)
     old = _version([(c.old_file, c.old, c.form) for c in mine], good, cxx=cxx)
     new = _version([(c.file, c.new, c.form) for c in mine], bad, cxx=cxx)
-    _add_arities(old, new)
-    _add_locals(
+    versions: tuple[_Version, _Version] = (
         (old, {(each.old_file, line): each.id for each in mine for line in _lines(each.old)}),
         (new, {(each.file, line): each.id for each in mine for line in _lines(each.new)}),
     )
+    _add_arities(*versions)
+    _add_locals(*versions)
+    _add_moved_values(*versions)
     opened, closed = _halves(mine)
     found: dict[ChangeId, ChangeNames] = {}
     for change in mine:
@@ -242,21 +244,25 @@ def _standing_names(texts: Mapping[str, FileNames], changes: Sequence[Change]) -
     )
 
 
-def _add_arities(old: Mapping[str, FileNames], new: Mapping[str, FileNames]) -> None:
-    """Functions and macros that take another number of arguments are other ones: ``n/2`` and ``n/3``."""
-    before, after = _taking_changes(old), _taking_changes(new)
+def _add_arities(*versions: _Version) -> None:
+    """Functions and macros that take another number of arguments are other ones: ``n/2`` and ``n/3``. A head, or a
+    call, of several lines has the number on those that changed, as these make it another one.
+    """
+    before, after = (_taking_changes(texts) for texts, _ in versions)
     other = {
         name
         for name in before.keys() & after.keys()
         if before[name] != after[name] and len(before[name]) == len(after[name]) == 1
     }
-    for text in (*old.values(), *new.values()):
-        for line, name, count, body in text.headed:
-            if name in other:
-                (text.defines if body else text.uses)[line].add(f"{name}/{count}")
-        for line, name, count in text.called:
-            if name in other:
-                text.uses[line].add(f"{name}/{count}")
+    for texts, changed in versions:
+        for path, text in texts.items():
+            for each in (*text.headed, *text.called):
+                if each.name not in other:
+                    continue
+                names = text.defines if each.is_body else text.uses
+                own = [line for line in _lines(each.span) if (path, line) in changed]
+                for line in own or [each.span.start]:
+                    names[line].add(f"{each.name}/{each.count}")
 
 
 def _add_locals(*versions: _Version) -> None:
@@ -278,6 +284,35 @@ def _add_locals(*versions: _Version) -> None:
                         continue
                     name = f"{name}#{by}"
                 (text.defines if each.is_declared_here else text.uses)[each.line].add(name)
+
+
+def _add_moved_values(*versions: _Version) -> None:
+    """Who gives something its value, where one line does so in each version, which changed: it moved from the one to
+    the other, and a variant with both halves or with none is no version of the program.
+    """
+    given = [
+        {
+            name: [(path, line) for path, line in places if (path, line) in changed]
+            for name, places in _assignments(texts).items()
+            if len(places) == 1
+        }
+        for texts, changed in versions
+    ]
+    for name in given[0].keys() & given[1].keys():
+        if given[0][name] and given[1][name]:
+            for (texts, _), found in zip(versions, given, strict=True):
+                ((path, line),) = found[name]
+                texts[path].defines[line].add(f"value {name}")
+
+
+def _assignments(texts: Mapping[str, FileNames]) -> Mapping[Name, list[tuple[str, int]]]:
+    """Where each name is given a value."""
+    found: dict[Name, list[tuple[str, int]]] = defaultdict(list)
+    for path, text in texts.items():
+        for line, names in text.assigned.items():
+            for name in names:
+                found[name].append((path, line))
+    return found
 
 
 def _lines(span: LineSpan) -> range:

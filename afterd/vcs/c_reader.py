@@ -26,6 +26,7 @@ CXX = _CXX_HEADERS | {".cc", ".cpp", ".cxx", ".c++"}
 _HEADERS = _CXX_HEADERS | {".h", ".inc", ".def"}
 _USED = frozenset({"identifier", "type_identifier"})
 _WORD = re.compile(r"(\.|->)?\s*\b([A-Za-z_]\w*)")
+_GIVEN = re.compile(r"(\.|->)?\s*\b([A-Za-z_]\w*)\s*=(?!=)")
 _SCOPES = frozenset({"function_definition", "compound_statement", "for_statement"})
 TYPES = frozenset({"struct_specifier", "union_specifier", "class_specifier", "enum_specifier"})
 _MEMBERS = {"type_definition": "", "field_declaration": "."}
@@ -56,6 +57,18 @@ class LocalName:
         return self.line == self.declared
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A function's or macro's name on some rows, with its parameters or with what a call gives: ``is_body`` where it
+    is defined there.
+    """
+
+    name: Name
+    span: LineSpan
+    count: int
+    is_body: bool = False
+
+
 @dataclass(slots=True)
 class _Scope:
     """A block with the lines on which its variables are declared."""
@@ -73,8 +86,8 @@ class _Scope:
 
 @dataclass(slots=True)
 class FileNames:
-    """The names of one file, and the headers it includes, by line; parameters of functions and macros; arguments of
-    calls by line.
+    """The names of one file, the headers it includes, and what is given a value that is no local variable, by line;
+    parameters of functions and macros; arguments of calls by line.
     """
 
     defines: dict[int, set[Name]] = field(default_factory=lambda: defaultdict(set))
@@ -82,10 +95,11 @@ class FileNames:
     uses: dict[int, set[Name]] = field(default_factory=lambda: defaultdict(set))
     included: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
     taking: dict[Name, set[int]] = field(default_factory=lambda: defaultdict(set))
-    headed: list[tuple[int, Name, int, bool]] = field(default_factory=list)
-    called: list[tuple[int, Name, int]] = field(default_factory=list)
+    headed: list[Counted] = field(default_factory=list)
+    called: list[Counted] = field(default_factory=list)
     private: set[Name] = field(default_factory=set)
     own: list[LocalName] = field(default_factory=list)
+    assigned: dict[int, set[Name]] = field(default_factory=lambda: defaultdict(set))
 
     def filled(self) -> Iterable[int]:
         """The lines that any name is on."""
@@ -145,6 +159,7 @@ class _Reader:
     scope: _Scope = field(default_factory=_Scope)
     seen: list[tuple[int, Name, str, _Scope]] = field(default_factory=list)
     members: list[tuple[int, Name, str, _Scope]] = field(default_factory=list)
+    given: list[tuple[int, Name, str, _Scope]] = field(default_factory=list)
     last: str = ""
 
     def walk(self, root: Node) -> None:
@@ -156,9 +171,15 @@ class _Reader:
                 self.scope = _Scope(self.scope)
             function = self._note(node, function)
             if node.type == "compound_statement" and not self._is_touched(node):
+                self._skim(node)
                 continue
             scope = self.scope
             todo += [(child, function, scope) for child in reversed(node.named_children)]
+
+    def _skim(self, node: Node) -> None:
+        """Note what is given a value in a block of which nothing else is read: a local variable may be among it."""
+        found = _GIVEN.finditer(node_text(node))
+        self.text.assigned[_line(node)] |= {f"{'.' * bool(each[1])}{each[2]}" for each in found}
 
     def _is_touched(self, node: Node) -> bool:
         at = bisect_right(self.spans, node.end_point[0] + 1, key=lambda span: span.start)
@@ -172,6 +193,9 @@ class _Reader:
                 self.text.uses[line].add(name)
             elif declared != line:
                 self.text.own.append(LocalName(line, f"{function}(){name}", declared))
+        for line, name, function, scope in self.given:
+            if name[0] == "." or not (function and scope.declared(name)):
+                self.text.assigned[line].add(name)
         for line, name, function, scope in self.members:
             if not (function and scope.declared(name)):
                 self.text.uses[line].add(f".{name}")
@@ -225,6 +249,8 @@ class _Reader:
                 self.text.uses[_line(label)].add(f"{function}():{node_text(label)}")
         elif kind == "call_expression":
             self._call(node)
+        elif kind == "assignment_expression":
+            self._assign(node, function)
         elif kind == "preproc_include" and (path := node.child_by_field_name("path")) is not None:
             self.text.included[_line(node)].add(node_text(path).strip('"<>'))
 
@@ -241,7 +267,15 @@ class _Reader:
     def _call(self, node: Node) -> None:
         named, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if named is not None and given is not None and named.type == "identifier":
-            self.text.called.append((_line(named), node_text(named), _count(given)))
+            self.text.called.append(Counted(node_text(named), _rows(named, given), _count(given)))
+
+    def _assign(self, node: Node, function: str) -> None:
+        left = node.child_by_field_name("left")
+        member = None if left is None else left.child_by_field_name("field")
+        if left is not None and left.type == "identifier":
+            self.given.append((_line(left), node_text(left), function, self.scope))
+        elif member is not None:
+            self.given.append((_line(member), f".{node_text(member)}", function, self.scope))
 
     def _declaration(self, node: Node, function: str) -> None:
         extern, static = _is_stored(node, "extern"), _is_stored(node, "static")
@@ -284,7 +318,7 @@ class _Reader:
             if not body:
                 return  # () tells nothing
         self.text.taking[name].add(count)
-        self.text.headed.append((line, name, count, body))
+        self.text.headed.append(Counted(name, _rows(named, given), count, body))
 
     def _macro(self, node: Node) -> None:
         named, value = node.child_by_field_name("name"), node.child_by_field_name("value")
@@ -297,7 +331,7 @@ class _Reader:
         own = {node_text(child) for child in given.named_children} if given is not None else set()
         if given is not None and "..." not in node_text(given):
             self.text.taking[name].add(len(own))
-            self.text.headed.append((line, name, len(own), True))
+            self.text.headed.append(Counted(name, _rows(named, given), len(own), is_body=True))
         if value is not None:
             at = _line(value)
             for number, part in enumerate(node_text(value).split("\n")):
@@ -386,6 +420,11 @@ def _named_by_macro(declarator: Node) -> Node | None:
 
 def _count(given: Node) -> int:
     return sum(child.type != "comment" for child in given.named_children)
+
+
+def _rows(first: Node, last: Node) -> LineSpan:
+    """From the line where one node begins to that where another one ends."""
+    return LineSpan(_line(first), last.end_point[0] + 2 - _line(first))
 
 
 def _line(node: Node) -> int:

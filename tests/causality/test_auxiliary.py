@@ -120,6 +120,31 @@ def test_what_a_build_says_is_answered_as_a_compilers_word_is() -> None:
     assert len(built) == len(NAMES)
 
 
+def test_who_took_a_definition_away_is_asked_before_who_mentions_its_name() -> None:
+    """Libxkbcommon: a member was gone from a header, and all of the source file who mention it went along instead."""
+    changes = {
+        identifier: replace(each, patch="-int kept;\n", file="a.c" if identifier != "c9" else "a.h")
+        for identifier, each in made(COUNT).items()
+    }
+    asked = []
+
+    def against(reverted: ChangeSet) -> str:
+        asked.append(reverted)
+        return (
+            "" if "c9" in reverted else "a.c:3:5: error: no member named 'kept' in 'struct level'"
+        )
+
+    search = AuxiliarySearch(
+        lambda _reverted: True,
+        changes,
+        ids(COUNT),
+        Standing(against),
+        brings=lambda words: frozenset({"c9"}) if "kept" in words else NOTHING,
+    )
+    assert search.find(frozenset({"c1"})) == frozenset({"c9"})
+    assert len(asked) <= 2
+
+
 @pytest.mark.parametrize("brings", ["back", "no longer"])
 def test_a_file_that_is_not_there_asks_for_who_renamed_it_or_who_wants_it(brings: str) -> None:
     """Pcre2: a renamed header template, and a source that was new in a list of CMake's; prefixes were built instead."""

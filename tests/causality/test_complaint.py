@@ -68,3 +68,19 @@ def test_a_linker_names_what_it_misses_or_has_twice() -> None:
     )
     assert symbols(said) == {"ares_expand", "other", "both"}
     assert symbols(CLANG) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("said", "unknown"),
+    [
+        ("a.c:3:5: error: no member named 'kept' in 'struct level'", "kept"),
+        ("a.c:3:5: error: ‘struct level’ has no member named ‘kept’; did you mean ‘keep’?", "kept"),
+        ("a.c:3:5: error: use of undeclared identifier 'kept'", "kept"),
+        ("a.c:3:5: error: ‘kept’ undeclared (first use in this function)", "kept"),
+        ("a.c:3:5: error: unknown type name 'kept'", "kept"),
+        ("ld: a.c:3: undefined reference to `kept'", "kept"),
+        ("a.c:3:5: error: assigning to 'int' from incompatible type 'char *'", ""),
+    ],
+)
+def test_what_nothing_defines_is_told_apart_from_what_is_spoken_of(said: str, unknown: str) -> None:
+    assert complaint(said).unknown == set(unknown.split())

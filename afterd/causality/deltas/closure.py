@@ -7,6 +7,7 @@ is not needed to build: a variable that only the good version has is given its v
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -37,6 +38,11 @@ class Closure:
             _note(self._declares, names.old.declares, change)
             _note(self._needs, names.new.uses, change)
             _note(self._mentions, names.old.mentions | names.new.mentions, change)
+
+    def bringing(self, words: frozenset[str]) -> ChangeSet:
+        """Changes whose undoing brings definitions of these words back, whatever they are names of."""
+        named = (self._brings[name] for name in self._brings if _word(name) in words)
+        return frozenset(each for changes in named for each in changes)
 
     def needed(self, reverted: ChangeSet) -> ChangeSet:
         """Changes without which a variant without ``reverted`` lacks a name, or has it twice; not the parts of a file
@@ -133,6 +139,11 @@ class Closure:
         names = self._named[change]
         private = (names.old if old else names.new).private
         return not user or name not in private or names.file == self._named[user].file
+
+
+def _word(name: Name) -> str:
+    """What a compiler calls a name: without what it is in, and how many arguments it takes; a blank for no word."""
+    return "" if " " in name else re.split(r"\W", re.split("[#/]", name)[0])[-1]
 
 
 def _note(where: Mapping[Name, set[ChangeId]], names: Iterable[Name], change: ChangeId) -> None:

@@ -497,3 +497,79 @@ int speed_of_light(int speed) {
     closure = _closure({"machine.cc": inside})
     assert closure.needed(frozenset({"c2"})) == {"c1"}
     assert not closure.needed(frozenset({"c3"}))
+
+
+def test_a_head_or_a_call_of_several_lines_takes_another_number_where_it_changed() -> None:
+    """QuickJS: a parameter on the second line of a head; the line of its name stood, so nobody needed it."""
+    closure = _closure(
+        {
+            "n.c": """
+static int made(int name,
+-                int proto) {
++                int proto, int fields) {
+  return name + proto;
+}
+int user(int n) {
+  return made(n,
+-              n + 1);
++              n + 1, 0);
+}
+int other(int n) {
+-  return n;
++  return n + made(n, n, n);
+}
+"""
+        }
+    )
+    assert closure.needed(frozenset({"c1"})) == {"c2", "c3"}
+    assert closure.needed(frozenset({"c2"})) == {"c1", "c3"}
+    assert closure.needed(frozenset({"c3"})) == set()
+
+
+@pytest.mark.parametrize(("elsewhere", "needed"), [("", {"c2"}), ("s->all = 0;", set[str]())])
+def test_who_gives_a_thing_its_only_value_moves_as_a_whole(
+    elsewhere: str, needed: set[str]
+) -> None:
+    """QuickJS: an object that is made in another function now; without the one half nobody makes it, and a program
+    that the build runs is no more than a crash.
+    """
+    files = {
+        "m.c": f"""
+struct s {{ int all; int n; }};
+void first(struct s *s) {{
+  int n = 0;
+-  s->n = n;
++  s->n = n + 1; s->all = 3;
+}}
+void second(struct s *s) {{
+-  s->all = 3;
+  s->n++;
+}}
+void third(struct s *s) {{ {elsewhere} }}
+"""
+    }
+    assert _closure(files).needed(frozenset({"c1"})) == needed
+
+
+def test_who_has_what_nothing_defines_any_more_is_told_by_its_word() -> None:
+    """A member that another struct has as well is no name that a text misses: a compiler says which."""
+    closure = _closure(
+        {
+            "l.h": """
+struct level {
+-  int action;
+  int n;
+};
+struct other { int action; };
+""",
+            "u.c": """
+int f(struct level *l) {
+-  return l->action;
++  return l->n;
+}
+""",
+        }
+    )
+    assert closure.needed(frozenset({"c2"})) == set()
+    assert closure.bringing(frozenset({"action"})) == {"c1"}
+    assert closure.bringing(frozenset({"n"})) == set()
