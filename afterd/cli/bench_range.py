@@ -31,6 +31,7 @@ from afterd.execution.environment import scrubbed_environment
 from afterd.vcs.diff import changes_between
 from afterd.vcs.repository import open_repository, parse_range
 from afterd.vcs.variants import Variants
+from afterd.workspace import typed_names
 
 NAMES = ("afterd", "dd", "add", "git bisect", "picire")
 
@@ -94,6 +95,10 @@ def command(
 def _asked_range(
     path: Path, revisions: str, build: tuple[str, ...], test: tuple[str, ...], budget: str
 ) -> tuple[Asked, Variants]:
+    if names := typed_names(test):
+        raise UsageError(
+            f"{names[0]} is a test's name, and git bisect takes a command, such as: python -m pytest {names[0]}"
+        )
     limit = given_budget(budget)
     if limit.seconds is None:
         raise UsageError("--budget has to be a time here, such as 10m.")

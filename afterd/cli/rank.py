@@ -47,7 +47,11 @@ _NOT_FOR_A_MATRIX = (
 
 @click.command("rank", cls=WithTestCommand)
 @click.argument("range", required=False, metavar="[RANGE]")
-@click.option("--test", metavar="CMD", help="The test command, run by a shell; or put it after --.")
+@click.option(
+    "--test",
+    metavar="CMD",
+    help="The test command, run by a shell, or a test's name; or put it after --.",
+)
 @click.option("--build", metavar="CMD", help="The build command, run by a shell.")
 @click.option("--good", metavar="REV", help="The last green revision.")
 @click.option(

@@ -54,11 +54,16 @@ class Setting:
 
 _STRATEGY = one_of(Strategy)
 _FORMAT = one_of(Format)
-_TEST = Setting(COMMAND, "the test command; a string is run by `sh -c`; empty: detected")
+_TEST = Setting(
+    COMMAND,
+    "the test command; a string is run by `sh -c`; or names of Python tests; empty: detected",
+)
 _BUILD = Setting(COMMAND, "the build command, likewise; empty: detected, or none")
 _DIFF = Setting(PATH, "a patch to explain: the bad version is the good one with it applied")
 _TESTS = Setting(
-    TEXTS, "explain only these failing tests (ids as the runner says)", privileged=False
+    TEXTS,
+    "explain only these failing tests (ids as the runner says; a file, class or function stands for all in it)",
+    privileged=False,
 )
 _PYTHON = Setting(
     TEXT,

@@ -15,7 +15,7 @@ from afterd.model.outcome import FailureSignature, Outcome, Unresolved, Verdict
 from afterd.model.progress import Progress
 from afterd.store.history import Observation, observe
 from afterd.store.jobs import Job, JobQueue
-from afterd.workspace import FailingTest, Suite, SuiteRun, Workspace, run_suite
+from afterd.workspace import FailingTest, Suite, SuiteRun, Workspace, is_asked_for, run_suite
 
 TESTED = "tested"
 
@@ -103,7 +103,8 @@ def failing_of(
     """The failing tests that are asked for, each with its recipe, and how it failed."""
     always = (THE_BUILD, suite.recipe.test_id)
     for failure in tested.failures:
-        if settings.tests and failure.test not in (*settings.tests, *always):
+        names = suite.named or settings.tests
+        if names and failure.test not in always and not is_asked_for(failure.test, names):
             continue
         if failure.test == THE_BUILD:
             yield suite.build(), failure

@@ -13,7 +13,7 @@ from afterd.config import Settings
 from afterd.execution.executors import Job
 from afterd.vcs.repository import parse_range
 from afterd.vcs.trees import TreeReader
-from afterd.workspace import Suite, Workspace, given_recipe
+from afterd.workspace import Suite, Workspace, given_recipe, typed_names
 
 
 def begin_bad_run(workspace: Workspace, settings: Settings) -> Suite | None:
@@ -22,7 +22,9 @@ def begin_bad_run(workspace: Workspace, settings: Settings) -> Suite | None:
     The suite is that command's; None where nothing was begun. Raises RepositoryError for what is no range.
     """
     given = settings.test and settings.diff is None and not settings.tests
-    if not given or workspace.asked is not None:  # another may have answered meanwhile
+    if (
+        not given or typed_names(settings.test) or workspace.asked is not None
+    ):  # another may have answered meanwhile
         return None
     revisions = parse_range(workspace.repository, settings.range, settings.good or None)
     suite = Suite(given_recipe(workspace, settings))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 
 from afterd.config import Settings
 from afterd.errors import TestError
@@ -18,7 +19,7 @@ from afterd.model.wording import first_names
 from afterd.pipeline.suite_run import TestsSeen, run_tests
 from afterd.vcs.file_changes import KEPT_TEST
 from afterd.vcs.trees import TreeReader
-from afterd.workspace import FailingTest, Range, Suite, Workspace, suite_of
+from afterd.workspace import FailingTest, Range, Suite, Workspace, is_asked_for, suite_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,9 @@ class _Look:
             return Broken(self.suite, tests, notes, green=seen.green or frozenset())
         if not seen.red:
             green = f"All {len(seen.green):,} tests pass" if seen.green else "Every test passes"
+            if self._named:
+                passes = "passes" if len(self._named) == 1 else "pass"
+                green = f"{first_names(self._named, REPORT.named)} {passes}"
             return Broken(self.suite, reason=f"{green} at the bad version.")
         return self._nothing_broke(aside)
 
@@ -127,19 +131,46 @@ class _Look:
 
     def _at_bad(self) -> TestsSeen:
         self.progress.stage("running the tests of the bad version")
-        named = self.settings.tests or None
+        named = self._named
         seen = run_tests(
             self.workspace,
             self.suite,
             self.wanted.variants.bad,
             self.progress,
-            named,
-            to_first=self.settings.first and named is None,
+            named or None,
+            within=True,
+            to_first=self.settings.first and not named,
         )
-        if named and self.suite.found and not self.suite.found.reported:
-            seen = replace(seen, red={name: seen.red[name] for name in seen.red if name in named})
+        whole = self.suite.recipe.test_id
+        if named and whole not in seen.red:
+            seen = _of_names(seen, named)
         self._require_run(seen)
+        none_ran = seen.attempt.outcome.reason is Unresolved.UNTESTABLE
+        if named and (none_ran or not (seen.red or seen.green or seen.green is None)):
+            raise TestError(
+                f"{first_names(named, REPORT.named)}: the bad version has no such test."
+                f"{self._alike(named[0])} It was looked for by {self._runner}."
+            )
         return seen
+
+    @property
+    def _named(self) -> Sequence[str]:
+        return self.suite.named or self.settings.tests
+
+    @property
+    def _runner(self) -> str:
+        return self.suite.found.runner if self.suite.found else "the runner"
+
+    def _alike(self, name: str) -> str:
+        """The tests of the named file whose names look like the one that was asked for, as a sentence."""
+        path, _, inside = name.partition("::")
+        entry = TreeReader(self.workspace.objects).lookup(self.wanted.variants.bad, path.encode())
+        if entry is None or not inside:
+            return ""
+        functions = _functions(TreeReader(self.workspace.objects).read(entry.id))
+        asked = inside.partition("[")[0].split("::")[-1]
+        alike = get_close_matches(asked, sorted(functions), 1)
+        return f" Is {alike[0]} meant?" if alike else ""
 
     def _require_run(self, seen: TestsSeen) -> None:
         """Raise what stands in the way of any test's outcome at the bad version."""
@@ -151,9 +182,8 @@ class _Look:
         lack = lack_of(seen.said, self._own())
         if lack is not None:
             raise TestError(self._lacks(lack))
-        runner = self.suite.found.runner if self.suite.found else "The runner"
         raise TestError(
-            f"{runner} could not run the tests of the bad version; it said:\n{outcome.detail or seen.said}"
+            f"{self._runner} could not run the tests of the bad version; it said:\n{outcome.detail or seen.said}"
         )
 
     def _at_good(self, seen: TestsSeen, red: Sequence[str]) -> _Ends:
@@ -269,15 +299,28 @@ class _Look:
 
 def _lines_of(source: bytes, function: str) -> int:
     """How many lines the functions of this name have; 0 where there is none."""
+    return sum(_functions(source).get(function, ()))
+
+
+def _functions(source: bytes) -> dict[str, list[int]]:
+    """The functions of a module by name, with the lines of each; none where it cannot be read."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
-        return 0
-    return sum(
-        (node.end_lineno or node.lineno) - node.lineno + 1
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == function
-    )
+        return {}
+    found: dict[str, list[int]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1
+            found.setdefault(node.name, []).append(lines)
+    return found
+
+
+def _of_names(seen: TestsSeen, names: Sequence[str]) -> TestsSeen:
+    """What a run showed of the named tests and those in them."""
+    red = {name: said for name, said in seen.red.items() if is_asked_for(name, names)}
+    green = None if seen.green is None else {n for n in seen.green if is_asked_for(n, names)}
+    return replace(seen, red=red, green=None if green is None else frozenset(green))
 
 
 def _tests(number: int) -> str:

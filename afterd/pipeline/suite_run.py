@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -32,6 +32,8 @@ from afterd.workspace import Suite, Workspace
 _ENDED = (0, 1, 5)  # exit statuses of pytest: passed, failed, nothing was chosen
 _OBJECTS = (".o", ".obj")
 _KEPT = 10  # files of reports
+_Chosen = Mapping[str, Sequence[str]]
+"""The names of tests by what they choose in the plugin's selection; empty: all are run."""
 _WHOLE = "whole"  # the line that ends the reports of a suite that was run to its end
 
 
@@ -116,9 +118,11 @@ def run_tests(
     progress: Progress,
     only: Sequence[str] | None = None,
     *,
+    within: bool = False,
     to_first: bool = False,
 ) -> TestsSeen:
-    """Build a tree and run its tests, or ``only`` some where the runner can choose.
+    """Build a tree and run its tests, or ``only`` some where the runner can choose, or (``within``) all that these
+    names stand for.
 
     ``to_first``: up to a failing one that was not seen before.
     """
@@ -134,7 +138,9 @@ def run_tests(
             result = bench.run(command, workspace.limits.suite, _Output(progress))
             return _by_names(bench, suite, result)
         run = _Reported(workspace, suite, tree, progress, bench)
-        return run.of(only) if only is not None else run.whole(to_first=to_first)
+        if only is None:
+            return run.whole(to_first=to_first)
+        return run.of(only, within=within)
 
 
 def _objects(slot: Path) -> int:
@@ -165,11 +171,12 @@ class _Reported:
     progress: Progress
     bench: Workbench
 
-    def of(self, only: Sequence[str]) -> TestsSeen:
-        """Run some tests, in one process."""
+    def of(self, only: Sequence[str], *, within: bool = False) -> TestsSeen:
+        """Run some tests, in one process; ``within``: all that the names stand for."""
         path = self._folder() / "some.jsonl"
         path.unlink(missing_ok=True)
-        return self._to_the_end(path, only, several=False)
+        chosen = {"within" if within else "only": list(only)}
+        return self._to_the_end(path, chosen, several=False)
 
     def whole(self, *, to_first: bool) -> TestsSeen:
         """Run all of them, going on where an earlier run was interrupted.
@@ -190,7 +197,7 @@ class _Reported:
             )
         several = bool(self.suite.found and self.suite.found.several)
         if not whole:
-            seen = self._to_the_end(path, None, several=several, to_first=to_first)
+            seen = self._to_the_end(path, {}, several=several, to_first=to_first)
             if seen.said or to_first:
                 return seen
             with path.open("a", encoding="utf-8") as file:
@@ -212,17 +219,17 @@ class _Reported:
         return again if again.said else replace(again, green=green)
 
     def _to_the_end(
-        self, path: Path, only: Sequence[str] | None, *, several: bool, to_first: bool = False
+        self, path: Path, chosen: _Chosen, *, several: bool, to_first: bool = False
     ) -> TestsSeen:
         """Run tests until each of them was run, whatever takes the process down on the way."""
         for _ in range(self.workspace.limits.search.crashes):
             kept, _whole = _kept_reports(path)
-            result, hung = self._run(path, only, kept, several=several, to_first=to_first)
+            result, hung = self._run(path, chosen, kept, several=several, to_first=to_first)
             try:
                 now, _whole = _kept_reports(path)
                 counted = any(report.when == "collected" for report in now)
                 if result.ending is Ending.EXITED and result.status in _ENDED and counted:
-                    if only is None and result.status and not _red_tests(now):
+                    if not chosen and result.status and not _red_tests(now):
                         return _unreported_failure(self.bench, self.suite, now, result)
                     return _seen_tests(now)
                 died = hung or (under_way(now) if result.signal else "")
@@ -242,18 +249,21 @@ class _Reported:
     def _run(
         self,
         path: Path,
-        only: Sequence[str] | None,
+        chosen: _Chosen,
         kept: Sequence[Report],
         *,
         several: bool,
         to_first: bool,
     ) -> tuple[ProcessResult, str]:
         assert self.suite.found is not None
-        command = self.suite.recipe.test_in(self.bench.slot.path)
+        recipe = self.suite.recipe
+        if chosen:  # of tests that were named some are in one version only
+            recipe = replace(recipe, test=self.suite.found.test)
+        command = recipe.test_in(self.bench.slot.path)
         selection = path.with_suffix(".selection")
-        chosen = {"only": only, "skip": list(_ended_tests(kept)), "first": self._red_before(path)}
-        selection.write_text(json.dumps(chosen), encoding="utf-8")
-        files = dict.fromkeys(name.split("::")[0] for name in only or ())
+        others = {"skip": list(_ended_tests(kept)), "first": self._red_before(path)}
+        selection.write_text(json.dumps({**chosen, **others}), encoding="utf-8")
+        files = dict.fromkeys(name.split("::")[0] for names in chosen.values() for name in names)
         there = [file for file in files if (self.bench.slot.path / file).exists()]
         argv = (
             *command.argv,

@@ -1,5 +1,6 @@
 """What an explanation, a suite and a ranking work in: an open repository, its changes, its tests."""
 
+from afterd.workspace.named_tests import is_asked_for, typed_names
 from afterd.workspace.phases import Phase, PhaseClock
 from afterd.workspace.suites import (
     THE_SUITE,
@@ -35,6 +36,7 @@ __all__ = [
     "Workspace",
     "detected_tests",
     "given_recipe",
+    "is_asked_for",
     "is_python_suite",
     "opened_workspace",
     "python_request",
@@ -44,5 +46,6 @@ __all__ = [
     "started_python",
     "suite_of",
     "typed_command",
+    "typed_names",
     "wanted_range",
 ]

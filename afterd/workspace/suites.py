@@ -5,6 +5,7 @@ How the Python tracer runs a test of a workspace.
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from afterd.execution.runners import (
     GIVEN,
     BuildsOne,
     Detected,
+    NamesTests,
     Python,
     detect,
     has_python_tests,
@@ -39,7 +41,9 @@ from afterd.trace.python.stage import (
     folders_beside,
     python_command,
 )
+from afterd.vcs.trees import TreeReader
 from afterd.vcs.worktree import Slot
+from afterd.workspace.named_tests import NamedTest, Version
 from afterd.workspace.test_command import (
     assigned_variables,
     command_of_tests,
@@ -70,10 +74,14 @@ class FailingTest:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """All tests of a version as one recipe; ``found`` is None where the command was given."""
+    """All tests of a version as one recipe; ``found`` is None where the command was given.
+
+    ``named`` are the tests that were named in place of a command: the recipe's are all of these.
+    """
 
     recipe: Recipe
     found: Detected | None = None
+    named: tuple[str, ...] = ()
 
     def test(self, name: str) -> FailingTest:
         """One test of the suite; the whole of it for a name that is the suite's own."""
@@ -90,7 +98,7 @@ class Suite:
             command = named.one_test(self.found, name)
             if build == self.found.build and isinstance(named, BuildsOne):
                 build = named.one_build(self.found, name)
-        if command in {(), self.recipe.test}:
+        if command in {(), self.found.test if self.found else self.recipe.test}:
             return FailingTest(beside, runner)
         only = replace(beside, test=command, build=build, scope=Scope.ALONE)
         return FailingTest(only, runner, beside)
@@ -141,14 +149,16 @@ def started_python(recipe: Recipe) -> PythonCommand | None:
 
 def suite_of(workspace: Workspace, settings: Settings, tree: str, progress: Progress) -> Suite:
     """How all tests of a version are run; TestError where none are found."""
-    if settings.test:
+    named = _version(workspace, settings, tree).named_tests(settings)
+    if settings.test and not named:
         return Suite(given_recipe(workspace, settings))
     progress.stage("looking for tests")
-    found = detected_tests(workspace, settings, tree)
+    found = detected_tests(workspace, settings, tree, named[0].file if named else "")
     progress.stage("found tests", found.sentence)
+    names, command = _named_in(found, named)
     extra: Mapping[str, str] = {**workspace.surroundings, **found.extra}
     recipe = Recipe(
-        found.test,
+        command,
         _with_preparation(settings, settings.build or found.build),
         THE_SUITE,
         extra=extra,
@@ -157,7 +167,27 @@ def suite_of(workspace: Workspace, settings: Settings, tree: str, progress: Prog
         generated=found.generated,
         limits=workspace.limits,
     )
-    return Suite(recipe_in_container(recipe, settings), found)
+    return Suite(recipe_in_container(recipe, settings), found, names)
+
+
+def _version(workspace: Workspace, settings: Settings, tree: str) -> Version:
+    home = workspace.repository.workdir
+    here = os.path.relpath(settings.repository.resolve(), home) if home else ""
+    return Version(TreeReader(workspace.objects), tree, home or "", here)
+
+
+def _named_in(
+    found: Detected, named: Sequence[NamedTest]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The runner's own names of tests, and the command of these alone; of all where it takes no names."""
+    runner = runner_named(found.runner)
+    if not named or not isinstance(runner, NamesTests):
+        return (), found.test
+    names = tuple(runner.name_in(found, each.file, each.inside) for each in named)
+    command = command_of_tests(found.test, found.runner, *names)
+    if not command and len(names) == 1:
+        command = runner.one_test(found, *names)
+    return names, command or found.test
 
 
 def run_suite(workspace: Workspace, suite: Suite, tree: str, progress: Progress) -> SuiteRun:
@@ -188,8 +218,11 @@ def _outspoken_attempt(workspace: Workspace, suite: Suite, tree: str) -> Attempt
     return None
 
 
-def detected_tests(workspace: Workspace, settings: Settings, tree: str) -> Detected:
-    """How a version is built and tested, by the look of it; TestError: no tests.
+def detected_tests(
+    workspace: Workspace, settings: Settings, tree: str, named: str = ""
+) -> Detected:
+    """How a version is built and tested, by the look of it; TestError: no tests. Its Python tests, where one of their
+    files is ``named``.
 
     Looked at is a checkout in which nothing is built: a lock file or a makefile that a build left in a slot
     is none of the version's.
@@ -197,12 +230,12 @@ def detected_tests(workspace: Workspace, settings: Settings, tree: str) -> Detec
     home = workspace.repository.workdir
     slot = Slot(workspace.state / "slots" / "looked-at", workspace.objects)
     slot.move_to(tree)
-    root, named = slot.path, settings.python
+    root, python = slot.path, settings.python
     if settings.prepare == AUTO and has_python_tests(root):
         place = workspace.state / "environments"
         with confined_programs(Confinement()):  # it fetches packages
-            named = prepared_interpreter(root, Path(home or root), place, workspace.limits.build)
-    return detect(root, Python(Path(home) if home else None, named))
+            python = prepared_interpreter(root, Path(home or root), place, workspace.limits.build)
+    return detect(root, Python(Path(home) if home else None, python), named)
 
 
 def _with_preparation(settings: Settings, build: tuple[str, ...]) -> tuple[str, ...]:

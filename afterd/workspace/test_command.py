@@ -132,7 +132,8 @@ def command_of_tests(command: Sequence[str], runner: str, *tests: str) -> tuple[
         case "pytest":
             return (*_without_places(words), *tests)
         case "unittest":
-            return (*words, *(word for test in tests for word in ("-k", f"*{test}")))
+            patterns = (pattern for test in tests for pattern in (f"*{test}", f"*{test}.*"))
+            return (*words, *(word for pattern in patterns for word in ("-k", pattern)))
         case "CTest":
             return (*words, "-R", "|".join(map(literally, tests)))
         case "Meson":

@@ -37,6 +37,13 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def test_a_name_is_no_command(repository: Path) -> None:
+    """Git bisect would ask a shell for it."""
+    arguments = ["HEAD~5..HEAD", "-C", str(repository), "--", "check.py::test_total"]
+    done = CliRunner().invoke(command, arguments)
+    assert "python -m pytest check.py::test_total" in str(done.exception)
+
+
 def row(repository: Path, *options: str) -> str:
     """The table of one range."""
     arguments = ["-C", str(repository), "main~5..main", *options, "--", sys.executable, "check.py"]

@@ -13,7 +13,13 @@ from afterd.execution.runners.make import Autotools, Make
 from afterd.execution.runners.meson import Meson
 from afterd.execution.runners.npm import Npm
 from afterd.execution.runners.plain import GIVEN, Plain
-from afterd.execution.runners.protocol import BuildsOne, Detected, Runner, WritesReport
+from afterd.execution.runners.protocol import (
+    BuildsOne,
+    Detected,
+    NamesTests,
+    Runner,
+    WritesReport,
+)
 from afterd.execution.runners.pytest import Pytest
 from afterd.execution.runners.python import Python, is_project
 from afterd.execution.runners.ruby import Ruby
@@ -24,6 +30,7 @@ __all__ = [
     "RUNNERS",
     "BuildsOne",
     "Detected",
+    "NamesTests",
     "Python",
     "Runner",
     "WritesReport",
@@ -36,8 +43,9 @@ _OTHERS: tuple[Runner, ...] = (Cargo(), Go(), Meson(), CMake(), Autotools(), Mak
 RUNNERS: tuple[Runner, ...] = (Django(), Pytest(), Unittest(), *_OTHERS, Plain())
 
 
-def detect(root: Path, python: Python | None = None) -> Detected:
-    """How the checkout at ``root`` is built and tested, Python projects by ``python``.
+def detect(root: Path, python: Python | None = None, named: str = "") -> Detected:
+    """How the checkout at ``root`` is built and tested, Python projects by ``python``; its Python tests, where one of
+    their files is ``named``.
 
     Many a C project has a conftest.py or a package.json beside its makefile, and many a Python
     project a meson.build for its extensions: what the project *is* decides who is asked first.
@@ -45,9 +53,12 @@ def detect(root: Path, python: Python | None = None) -> Detected:
     """
     looked_at = python or Python()
     pythons: tuple[Runner, ...] = (Django(looked_at), Pytest(looked_at), Unittest(looked_at))
-    for runner in (*pythons, *_OTHERS) if is_project(root) else (*_OTHERS, *pythons):
+    every = (*pythons, *_OTHERS) if is_project(root) else (*_OTHERS, *pythons)
+    for runner in pythons if named else every:
         if (found := runner.detect(root)) is not None:
             return found
+    if named:
+        return Pytest(looked_at).running(root, named)
     looked_for = ", ".join(runner.name for runner in RUNNERS[:-1])
     raise TestError(
         f"No tests were found (looked for {looked_for}); name the test command after -- or with --test."

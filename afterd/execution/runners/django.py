@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,13 +12,14 @@ from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.pytest import configuration_of
 from afterd.execution.runners.python import Python, build_for, python_path
 from afterd.execution.runners.reading import text
-from afterd.execution.runners.unittest import Unittest
+from afterd.execution.runners.unittest import Unittest, dotted_name
 from afterd.execution.runners.version_file import version_files
 
 _MANAGED = ("manage.py", "tests/manage.py", "test/manage.py")
 _RUN = ("runtests.py", "tests/runtests.py", "test/runtests.py")
 _DJANGO = re.compile(r"^\s*(?:import|from) django\b", re.MULTILINE)
 _TAKES_LABELS = re.compile(r"\bargv\b|\bargparse\b")
+_WITHIN = re.compile(r"\bcd (\S+) && exec")
 _VERBOSE = ("-v", "2")
 """Each test is named as it begins, so that the one that hangs is known."""
 
@@ -59,3 +61,13 @@ class Django:
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
         """The test by its dotted name, its label; the whole suite where the script takes none."""
         return (*detected.test, test_id) if detected.alone else detected.test
+
+    def name_in(self, detected: Detected, file: str, inside: Sequence[str]) -> str:
+        """The label, from the folder of the script."""
+        script = next((each for each in detected.test if each in _RUN), "")
+        folder = (
+            match[1]
+            if (match := _WITHIN.search(" ".join(detected.test)))
+            else script.rpartition("/")[0]
+        )
+        return dotted_name(file, folder, inside)

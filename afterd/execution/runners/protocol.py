@@ -77,3 +77,12 @@ class WritesReport(Protocol):
     ) -> tuple[TestReport, ...]:
         """What the run of ``command`` in ``folder`` wrote, just now; () where it wrote no such file."""
         ...
+
+
+@runtime_checkable
+class NamesTests(Protocol):
+    """A runner whose tests stand in files."""
+
+    def name_in(self, detected: Detected, file: str, inside: Sequence[str]) -> str:
+        """The id of what is ``inside`` a file of the checkout, outermost first; of all of it."""
+        ...

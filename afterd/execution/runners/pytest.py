@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -51,8 +51,10 @@ class Pytest:
     def detect(self, root: Path) -> Detected | None:
         """By pytest's own configuration, a conftest, or test files that are written for it."""
         why = self.recognised(root)
-        if not why:
-            return None
+        return self.running(root, why) if why else None
+
+    def running(self, root: Path, why: str) -> Detected:
+        """How pytest runs the tests of a checkout of which ``why`` says that they are for it."""
         python = self.python.interpreter(root, "pytest")
         build = build_for(root, python.path)
         after = "after building what they test" if build else "with nothing to build"
@@ -92,6 +94,10 @@ class Pytest:
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
         """The suite's command with the node id."""
         return (*detected.test, test_id)
+
+    def name_in(self, _detected: Detected, file: str, inside: Sequence[str]) -> str:
+        """A node id."""
+        return "::".join((file, *inside))
 
     def _test_files(self, root: Path) -> str:
         for path in islice(_test_files(root), PROJECT.files):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
@@ -59,6 +60,11 @@ class Unittest:
         """The test by its dotted name."""
         return (detected.test[0], "-m", "unittest", "-v", test_id)
 
+    def name_in(self, detected: Detected, file: str, inside: Sequence[str]) -> str:
+        """The dotted name, from the folder that the tests are looked for in, or the top of its package."""
+        start = "." if "-t" in detected.test else detected.test[detected.test.index("-s") + 1]
+        return dotted_name(file, start, inside)
+
     def _detected(self, root: Path, folder: str, example: Path) -> Detected:
         python = self.python.interpreter(root)
         path = python_path(root, self.python.home, python.asked.paths)
@@ -74,6 +80,12 @@ class Unittest:
             python.asked.digest,
             generated=version_files(root, self.python.home),
         )
+
+
+def dotted_name(file: str, start: str, inside: Sequence[str]) -> str:
+    """The name by which what is inside a file is imported from a folder, or from the top where it is not below that."""
+    below = file.removeprefix(f"{start}/").removesuffix(".py").removesuffix("/__init__")
+    return ".".join((*below.split("/"), *inside))
 
 
 def reported_failures(report: str) -> dict[str, str]:

@@ -6,8 +6,8 @@ fail. A line ``{"id": …, "when": "start"}`` without a later one names the test
 process down. Loaded by ``PYTEST_PLUGINS``; does nothing without ``AFTERD_RUN``, below which its file
 is, or ``AFTERD_REPORTS``, which is the file.
 
-``AFTERD_SELECTION`` is a file with JSON: the ids ``only`` of which are run (null: all), those to
-``skip``, and those that come ``first``.
+``AFTERD_SELECTION`` is a file with JSON: the ids ``only`` of which are run (null: all), files, classes and
+functions ``within`` which they are (null: anywhere), those to ``skip``, and those that come ``first``.
 """
 
 from __future__ import annotations
@@ -34,10 +34,13 @@ def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:  # noq
     only, skip = selection.get("only"), frozenset(selection.get("skip") or ())
     place = {name: number for number, name in enumerate(selection.get("first") or ())}
     wanted = None if only is None else frozenset(only)
+    within = selection.get("within")
     left_out = [
         item
         for item in items
-        if item.nodeid in skip or (wanted is not None and item.nodeid not in wanted)
+        if item.nodeid in skip
+        or (wanted is not None and item.nodeid not in wanted)
+        or (within is not None and not any(_is_within(item.nodeid, name) for name in within))
     ]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
@@ -45,6 +48,10 @@ def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:  # noq
         items[:] = [item for item in items if id(item) not in away]
     if place:
         items.sort(key=lambda item: place.get(item.nodeid, len(place)))
+
+
+def _is_within(test: str, name: str) -> bool:
+    return test == name or test.startswith((name + "::", name + "["))
 
 
 def pytest_collection_finish(session: Any) -> None:  # noqa: ANN401 - as below
