@@ -176,6 +176,8 @@ def _each_explained(
     left = list(_asked_tests(settings, broken))
     while left:
         test = left.pop(0)
+        if broken.suite.found is not None:
+            heard.stage("explaining", test.recipe.test_id)
         try:
             within, answer = _answer(workspace, settings, wanted, broken, test, heard, found)
         except (TestError, BuildError) as error:
@@ -321,7 +323,7 @@ def _explained_failure(
     def confirming(one: Range) -> tuple[Oracle, Confirmation]:
         oracle = _oracle(case, one)
         times, prior = case.settings.confirmations, case.prior
-        off = not before and _is_recorded_as_run(case)
+        off = _is_recorded_as_run(case)
         found = confirm(oracle, one.everything, times, prior, remembers=halved, puts_off=off)
         return oracle, found
 

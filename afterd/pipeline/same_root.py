@@ -9,8 +9,9 @@ from afterd.execution.confirmation import Confirmation
 from afterd.execution.oracle import Oracle
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.explanation import Explanation, Status
-from afterd.pipeline.by_chance import unless_by_chance
-from afterd.pipeline.case import Case, told_by_test
+from afterd.pipeline.bisected import Bisection
+from afterd.pipeline.by_commits import range_of_changes
+from afterd.pipeline.case import Case
 from afterd.pipeline.promises import kept_promises
 from afterd.workspace import Range
 
@@ -22,7 +23,8 @@ def same_root(
     confirmation: Confirmation,
     before: Sequence[Explanation],
 ) -> Explanation | None:
-    """The answer of an earlier test of this run, if its root repairs this one too: one run.
+    """The answer of an earlier test of this run, if its root repairs this one too: one run, and the two recorded ones
+    of which this test's own story is read.
 
     Where there are several, all of them are undone together first: most often none repairs it.
     """
@@ -35,22 +37,28 @@ def same_root(
     if len(answers) > 1 and not oracle.outcome(NOTHING.union(*answers)).passed:
         return None
     for reverted, other in answers.items():
-        if _passes(oracle, reverted) and _is_minimal(oracle, other):
-            note = f"The root of explanation {other.id} ({other.test}) repairs this test too."
-            found = replace(
-                other,
-                id=0,
-                test=case.test.recipe.test_id,
-                failure=told_by_test(confirmation.bad),
-                tree=None,
-                minimal=True,
-                runs=oracle.counts(),
-                notes=(),
-                remarks=(note,),
-                reason="",
-            )
-            return unless_by_chance(case, oracle, confirmation, found, proved_elsewhere=True)
+        if oracle.outcome(reverted).passed and _is_minimal(oracle, other):
+            return _its_own(case, wanted, oracle, confirmation, other)
     return None
+
+
+def _its_own(
+    case: Case, wanted: Range, oracle: Oracle, confirmation: Confirmation, other: Explanation
+) -> Explanation | None:
+    """The answer as this test's: recorded beside the version with nothing but the root undone. None where it is not
+    seen to be minimal so.
+    """
+    from afterd.pipeline.searched import searched_explanation  # noqa: PLC0415 - imported while both ends were confirmed
+
+    root = range_of_changes(wanted, reverted_changes(other))
+    known = Bisection(case.workspace, root, oracle, halved=True)
+    found = searched_explanation(case, root, oracle, confirmation, known, proved_elsewhere=True)
+    if found.status is Status.INCONCLUSIVE:
+        return None
+    note = f"The root of explanation {other.id} ({other.test}) repairs this test too."
+    if found.tree is None and found.status is Status.EXPLAINED:
+        note += " Of this test no story is told; that one's may be read for it."
+    return replace(found, changes=other.changes, remarks=(note, *found.remarks))
 
 
 def _is_minimal(oracle: Oracle, other: Explanation) -> bool:
@@ -59,14 +67,6 @@ def _is_minimal(oracle: Oracle, other: Explanation) -> bool:
     along = frozenset(change.id for change in other.auxiliary)
     kept = kept_promises(root, along, oracle.outcome, lambda _: "")
     return bool(kept.minimal) and (kept.root, kept.auxiliary) == (root, along)
-
-
-def _passes(oracle: Oracle, reverted: ChangeSet) -> bool:
-    """Seen in a process of the test's own: it is an answer."""
-    outcome = oracle.outcome(reverted)
-    if outcome.passed and oracle.is_warm(reverted):
-        outcome = oracle.afresh(reverted)
-    return outcome.passed
 
 
 def reverted_changes(explanation: Explanation) -> ChangeSet:

@@ -40,9 +40,12 @@ def searched_explanation(
     oracle: Oracle,
     confirmation: Confirmation,
     bisection: Bisection,
+    *,
+    proved_elsewhere: bool = False,
 ) -> Explanation:
     """The answer to a failure that was seen at both ends, as the case's strategy finds it; none where the
-    ``bisection`` of its commits tells a shorter range to search.
+    ``bisection`` of its commits tells a shorter range to search. ``proved_elsewhere``: all that the range has is the
+    answer to another test.
     """
     clock, hangs = case.workspace.clock, confirmation.bad.hangs
     test = _bounded_test(case.test, oracle.ledger.seconds_left)
@@ -61,7 +64,9 @@ def searched_explanation(
         case, wanted, oracle, found, tracing, told_by_test(confirmation.bad)
     )
     with clock.during(Phase.CONFIRM):
-        return unless_by_chance(case, oracle, confirmation, answer, found.followed)
+        return unless_by_chance(
+            case, oracle, confirmation, answer, found.followed, proved_elsewhere=proved_elsewhere
+        )
 
 
 def _found_by_evidence(

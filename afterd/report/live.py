@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 
 from rich.columns import Columns
 from rich.console import Console, Group, RenderableType
@@ -59,6 +60,7 @@ class PlainProgress:
         self._begin = clock()
         self._share = (0, False)
         self._advanced: dict[str, int] = {}
+        self._told: set[str] = set()
 
     def stage(self, name: str, detail: str = "") -> None:
         """A stage began."""
@@ -67,7 +69,11 @@ class PlainProgress:
         self._say(f"{name}: {detail}" if detail else name)
 
     def tried(self, reverted: ChangeSet, outcome: Outcome, runs: int) -> None:
-        """A variant was tried."""
+        """A variant was tried; one that is asked for again is not told again."""
+        sentence = tried_sentence(reverted, replace(outcome, cached=False, warm=False))
+        if outcome.cached and sentence in self._told:
+            return
+        self._told.add(sentence)
         self._say(f"run {runs}: {tried_sentence(reverted, outcome)}")
 
     def built(self, reverted: ChangeSet, *, ok: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import threading
+from dataclasses import replace
 
 import pytest
 from hostile_texts import ATTACKS
@@ -35,6 +36,20 @@ def test_without_a_terminal_it_is_a_line_an_event() -> None:
         "run 1: as it is it fails the same way",
         "suspected: c3, c2",
         "run 2: with c2, c10 undone it passes",
+    ]
+
+
+def test_what_is_asked_for_again_is_not_told_again() -> None:
+    stream = io.StringIO()
+    with listening(Console(file=stream, width=40)) as progress:
+        for outcome in (replace(PASS, warm=True), replace(PASS, cached=True), PASS):
+            progress.tried(frozenset({"c1"}), outcome, 1)
+        progress.tried(frozenset({"c2"}), replace(PASS, cached=True), 1)
+    lines = [re.sub(r"^\[ *[\d.]+ s\] ", "", line) for line in stream.getvalue().splitlines()]
+    assert lines == [
+        "run 1: with c1 undone it passes, in a warm process",
+        "run 1: with c1 undone it passes",
+        "run 1: with c2 undone it passes, known from before",
     ]
 
 

@@ -1,0 +1,60 @@
+"""A second test that the first one's root repairs: few runs, and a story of its own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pipeline_runs import afterd, repository
+
+CODE = "def f(x):\n    y = x + 1\n    return y\n\n\ndef g(x):\n    return x\n\n\ndef h(x):\n    return f(x) + g(x)\n"
+BAD = CODE.replace("x + 1", "x + 2").replace("    return x\n", "    return 1 * x\n")
+TESTS = """\
+import unittest
+from calc import f, g, h
+
+
+class T(unittest.TestCase):
+    def test_f(self):
+        self.assertEqual(f(1), 2)
+
+    def test_h(self):
+        total = h(2)
+        self.assertEqual(total, 5)
+"""
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """The answers of both tests, of a runner that is asked for each by itself."""
+    path = tmp_path_factory.mktemp("same") / "r"
+    repository(path, {"calc.py": CODE, "test_calc.py": TESTS}, {"calc.py": BAD})
+    done = afterd("explain", "--format", "json", cwd=path)
+    assert done.status == 0, done.err
+    answers: list[dict[str, Any]] = json.loads(done.out)["explanations"]
+    return answers
+
+
+def test_both_have_the_root(found: list[dict[str, Any]]) -> None:
+    assert [each["test"] for each in found] == ["test_calc.T.test_f", "test_calc.T.test_h"]
+    assert [[change["id"] for change in each["root"]] for each in found] == [["c1"], ["c1"]]
+    assert (
+        "The root of explanation 1 (test_calc.T.test_f) repairs this test too."
+        in found[1]["remarks"]
+    )
+    assert found[1]["changes"]["total"] == 2
+
+
+def test_the_second_has_its_own_story(found: list[dict[str, Any]]) -> None:
+    """Read off its own run, beside the version with the root undone."""
+    assert found[1]["tree"]["line"] == 11
+    assert any(step["change"] == "c1" for step in found[1]["tree"]["steps"])
+    assert found[1]["failure"]["expected"] == "5"
+
+
+def test_the_second_takes_one_run_to_search(found: list[dict[str, Any]]) -> None:
+    """And no more to confirm than a first one: what was recorded speaks for it."""
+    assert found[1]["runs"]["tests"] == 1
+    assert found[1]["runs"]["confirmation"] <= found[0]["runs"]["confirmation"]
