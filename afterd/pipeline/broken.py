@@ -210,9 +210,13 @@ class _Look:
         said = {name: kept.red.get(name) or own.red.get(name) or seen.red[name] for name in rest}
         green = [name for name in rest if name in (own.green or ())]
         changed = self._green_in_old_form(green)
+        unread = self._unread_at_good(own, [name for name in rest if name not in green])
+        if unread and len(unread) == len(red):
+            raise TestError(f"At the good version: {' '.join(dict.fromkeys(unread.values()))}")
         # What is red at the bad version for want of something is so whatever stops the good one.
         lacking = self._lacking({name: seen.red[name] for name in rest if name not in green})
         before = {name: said[name] for name in rest if name in own.red}
+        before |= {name: own.red[_file(name)] for name in unread if _file(name) in own.red}
         before |= {name: seen.red[name] for name in lacking}
         return _Ends(
             (*broke, *(name for name in green if name not in changed)),
@@ -220,6 +224,16 @@ class _Look:
             tuple(name for name in rest if name not in before and name not in green),
             changed,
         )
+
+    def _unread_at_good(self, own: TestsSeen, names: Sequence[str]) -> dict[str, str]:
+        """The tests whose files the good version cannot read for want of something that is not installed, each with
+        the sentence that says it; all of them, where nothing could be read there.
+        """
+        lacking = self._lacking(own.red)
+        unread = {name: lacking[_file(name)] for name in names if _file(name) in lacking}
+        if lacking and not own.green and len(lacking) == len(own.red):
+            unread = dict.fromkeys(names, next(iter(lacking.values()))) | unread
+        return unread
 
     def _green_in_old_form(self, names: Sequence[str]) -> tuple[str, ...]:
         """Of tests that are green at the good version in its own form those that are so at the bad one, too:
@@ -295,6 +309,10 @@ class _Look:
             return (0, name)
         source = TreeReader(self.workspace.objects).read(entry.id)
         return (_lines_of(source, inside.partition("[")[0].split("::")[-1]), name)
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
 
 
 def _lines_of(source: bytes, function: str) -> int:

@@ -33,7 +33,12 @@ from afterd.pipeline.installed_copy import untested_import
 from afterd.pipeline.merge_sides import with_both_sides
 from afterd.pipeline.older_tests import settled_ends
 from afterd.pipeline.on_record import narrowed_range
-from afterd.pipeline.red_otherwise import lack_sentence, otherwise_clause, unfound_sentence
+from afterd.pipeline.red_otherwise import (
+    lack_sentence,
+    lack_told,
+    otherwise_clause,
+    unfound_sentence,
+)
 from afterd.pipeline.same_root import reverted_changes, same_root
 from afterd.pipeline.unconfirmed import not_to_explain, unanswered
 from afterd.report.json import contract
@@ -328,7 +333,12 @@ def _explained_failure(
         return oracle, found
 
     with case.workspace.clock.during(Phase.CONFIRM), reading_ahead(_NEXT):
-        ends = settled_ends(wanted, case.test, asking, confirming)
+        try:
+            ends = settled_ends(wanted, case.test, asking, confirming)
+        except TestError as error:
+            if lack := lack_told(case, wanted, str(error)):
+                raise TestError(f"{str(error).partition(' (')[0]}: {lack}") from error
+            raise
     wanted, oracle, confirmation = ends.wanted, ends.oracle, ends.confirmation
     if ends.reason:
         unexplained = unanswered(case, wanted, oracle, confirmation)

@@ -15,7 +15,12 @@ from afterd.workspace import Range
 
 def lack_sentence(case: Case, wanted: Range, outcome: Outcome | None) -> str:
     """What is not installed, by the words of a failure, as a sentence; else empty."""
-    if outcome is None or lack_of(said := _words(outcome)) is None:
+    return "" if outcome is None else lack_told(case, wanted, _words(outcome))
+
+
+def lack_told(case: Case, wanted: Range, said: str) -> str:
+    """What is not installed, by what was said, as a sentence; else empty."""
+    if lack_of(said) is None:
         return ""
     with case.workspace.executor.workbench(wanted.variants.bad) as bench:
         slots = map(str, bench.slot.path.parent.iterdir())

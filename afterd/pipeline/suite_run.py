@@ -134,8 +134,8 @@ def run_tests(
         if not built.outcome.passed:
             return TestsSeen(built, {suite.recipe.test_id: built.outcome.detail})
         if not suite.found.reported:
-            command = suite.recipe.test_in(bench.slot.path)
-            result = bench.run(command, workspace.limits.suite, _Output(progress))
+            recipe = suite.some(only) if only and not within else suite.recipe
+            result = bench.run(recipe.test_in(slot), workspace.limits.suite, _Output(progress))
             return _by_names(bench, suite, result)
         run = _Reported(workspace, suite, tree, progress, bench)
         if only is None:

@@ -68,7 +68,7 @@ class TerminalReport:
         explanation = self.explanation
         parts: list[RenderableType] = []
         if explanation.reason and explanation.status is not Status.GREEN:
-            parts.append(Text(one_line(explanation.reason)))
+            parts += [Text(one_line(line)) for line in _reason_lines(explanation.reason)]
         if explanation.root:
             parts.append(_changes(explanation, self.subjects))
         told = bool(explanation.root) and explanation.tree is not None
@@ -88,6 +88,13 @@ class TerminalReport:
         if next_steps(explanation):
             parts.append(_commands(explanation))
         return parts
+
+
+def _reason_lines(reason: str) -> list[str]:
+    """A reason's lines: what a runner said stands below the sentence, clipped."""
+    sentence, *said = reason.split("\n")
+    shown = clipped_text("\n".join(said), REPORT.terminal_message)
+    return [sentence, *filter(str.strip, shown.split("\n"))]
 
 
 def _verdict(explanation: Explanation, *, ascii_only: bool) -> Text:

@@ -205,3 +205,43 @@ def test_one_thing_that_is_missing_is_one_answer_for_all_tests(made: Path) -> No
     with pytest.raises(TestError, match="lacks the program no-such-tool") as raised:
         look(made, {})
     assert str(raised.value).count("no-such-tool;") == 1, "said once"
+
+
+def test_what_the_good_version_lacks_is_said(made: Path) -> None:
+    """Its modules cannot be read for want of what the bad one needs no more: one sentence for all tests."""
+    files = {
+        "calc.py": "import yaml_is_not_here\n" + CODE,
+        "test_calc.py": suite_of(a="assert f(1) == 2"),
+    }
+    said = (
+        "At the good version: The environment of .* lacks the module yaml_is_not_here; install it"
+    )
+    with pytest.raises(TestError, match=said):
+        look(made, files, {"calc.py": BAD})
+
+
+def test_of_some_tests_what_the_good_version_lacks_is_a_note(made: Path) -> None:
+    files = {
+        "other.py": "import yaml_is_not_here\n",
+        "test_calc.py": suite_of(a="assert f(1) == 2"),
+        "test_other.py": "import other\n\ndef test_b():\n    assert other.x == 1\n",
+    }
+    broken = look(made, files, {"calc.py": BAD, "other.py": "x = 2\n"})
+    assert names(broken) == ["test_a"]
+    [note] = broken.notes
+    assert note.startswith("1 test was not run for want of something: The environment of")
+
+
+def test_of_unittest_too_only_what_is_red_is_run_at_the_good_version(made: Path) -> None:
+    bodies = {f"n{n}": "self.assertEqual(f(1), 2)" for n in range(5)} | {"a": "pass"}
+    text = "import unittest\nfrom calc import f\nfrom log import ran\n\n\nclass T(unittest.TestCase):\n"
+    text += "".join(
+        f"    def test_{name}(self):\n        ran({name!r})\n        {body}\n"
+        for name, body in bodies.items()
+    )
+    broken = look(made, {"test_calc.py": text}, {"calc.py": BAD})
+    assert sorted(each.recipe.test_id for each in broken.tests) == [
+        f"test_calc.T.test_n{n}" for n in range(5)
+    ]
+    log = ran(made)
+    assert (log.count("a"), log.count("n0")) == (1, 2)
