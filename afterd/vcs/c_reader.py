@@ -26,7 +26,9 @@ CXX = _CXX_HEADERS | {".cc", ".cpp", ".cxx", ".c++"}
 _HEADERS = _CXX_HEADERS | {".h", ".inc", ".def"}
 _USED = frozenset({"identifier", "type_identifier"})
 _WORD = re.compile(r"(\.|->)?\s*\b([A-Za-z_]\w*)")
-_GIVEN = re.compile(r"(\.|->)?\s*\b([A-Za-z_]\w*)\s*=(?!=)")
+_CONSTANT = r"\s*(?:-?\d\w*|[A-Z_][A-Z\d_]*|true|false|nullptr)\s*"
+_IS_CONSTANT = re.compile(_CONSTANT)
+_GIVEN = re.compile(rf"(\.|->)?\s*\b([A-Za-z_]\w*)\s*=(?!=)(?!{_CONSTANT};)")
 _SCOPES = frozenset({"function_definition", "compound_statement", "for_statement"})
 TYPES = frozenset({"struct_specifier", "union_specifier", "class_specifier", "enum_specifier"})
 _MEMBERS = {"type_definition": "", "field_declaration": "."}
@@ -270,7 +272,10 @@ class _Reader:
             self.text.called.append(Counted(node_text(named), _rows(named, given), _count(given)))
 
     def _assign(self, node: Node, function: str) -> None:
-        left = node.child_by_field_name("left")
+        """What gets a value that is worked out: what is set to a constant may be set to it anywhere first."""
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if right is None or _IS_CONSTANT.fullmatch(node_text(right)):
+            return
         member = None if left is None else left.child_by_field_name("field")
         if left is not None and left.type == "identifier":
             self.given.append((_line(left), node_text(left), function, self.scope))

@@ -526,7 +526,10 @@ int other(int n) {
     assert closure.needed(frozenset({"c3"})) == set()
 
 
-@pytest.mark.parametrize(("elsewhere", "needed"), [("", {"c2"}), ("s->all = 0;", set[str]())])
+@pytest.mark.parametrize(
+    ("elsewhere", "needed"),
+    [("", {"c2"}), ("s->all = 0;", {"c2"}), ("s->all = s->n;", set[str]())],
+)
 def test_who_gives_a_thing_its_only_value_moves_as_a_whole(
     elsewhere: str, needed: set[str]
 ) -> None:
@@ -539,10 +542,10 @@ struct s {{ int all; int n; }};
 void first(struct s *s) {{
   int n = 0;
 -  s->n = n;
-+  s->n = n + 1; s->all = 3;
++  s->n = n + 1; s->all = made(3);
 }}
 void second(struct s *s) {{
--  s->all = 3;
+-  s->all = made(4);
   s->n++;
 }}
 void third(struct s *s) {{ {elsewhere} }}
