@@ -78,6 +78,11 @@ class IncludeGraph:
                     names.append(path.name)
         return {path for path in reached if is_compiled(path)}
 
+    def files(self) -> set[Path]:
+        """Every file that is compiled or included."""
+        self._scan()
+        return {*self._scanned}
+
     def compiled(self) -> set[Path]:
         """Every compiled file of the tree."""
         self._scan()

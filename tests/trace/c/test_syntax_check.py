@@ -98,6 +98,30 @@ def test_a_source_outside_the_tree_tells_of_the_headers_that_it_includes(
     assert "LIMIT" in _against((root, laboratory), {"numbers.inl": "#define MOST 10\n"})
 
 
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        ({"list.c": "int total(void) { return MISSING; }\n"}, "MISSING"),
+        ({"main.c": '#include "words.h"\nint main(void) { return MISSING; }\n'}, ""),
+        ({"words.c": "int scan(void) { return MISSING; }\n"}, ""),
+    ],
+)
+def test_a_grammar_leaves_what_is_not_made_of_it_to_the_compiler(
+    project: tuple[Path, Laboratory], texts: dict[str, str | None], said: str
+) -> None:
+    """Libxkbcommon: with a line of its grammar undone no file was compiled, and forty sets were built in vain."""
+    root, laboratory = project
+    (root / "words.l").write_text("%%\n")
+    (root / "words.c").write_text('#line 1 "words.l"\nint scan(void) { return 0; }\n')
+    (root / "words.h").write_text("/* made of words.l */\n")
+    (root / "main.c").write_text(f'#include "words.h"\n{FILES["main.c"]}')
+    made = laboratory.traced("-I", "..", "../words.c", "-c", cwd=root / "out")
+    assert made.status == 0, made.errors
+    answer = _against(project, {**texts, "words.l": "%%\n%%\n"})
+    assert said in answer
+    assert bool(answer) is bool(said)
+
+
 def test_the_work_tree_is_left_alone(project: tuple[Path, Laboratory]) -> None:
     before = {path: path.stat().st_mtime_ns for path in project[0].rglob("*")}
     assert _against(project, {"list.c": "int x = Y;\n"})

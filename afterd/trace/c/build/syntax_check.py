@@ -34,7 +34,11 @@ from afterd.model.change import Change, ChangeSet, FileKind
 from afterd.trace.c.build.compilations import Compilation
 
 _COMPILED = frozenset([".c", ".cc", ".cpp", ".cxx", ".c++", ".cp"])
-_GENERATORS = frozenset([".y", ".yy", ".ypp", ".l", ".ll", ".lpp", ".in", ".m4", ".re", ".gperf"])
+_GRAMMARS = frozenset([".y", ".yy", ".ypp", ".l", ".ll", ".lpp", ".re", ".gperf"])
+"""What a parser, a scanner or a table is made of."""
+_TEMPLATES = frozenset([".in", ".m4"])
+_MADE_AS = ("y.tab", "lex.yy")
+_READ = 1 << 20  # of a file that may be made of a grammar
 _LINES = 60
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _STEERS = re.compile(rb"\s*#\s*(?:include|import|if|ifdef|ifndef|elif|else|endif)\b")
@@ -63,6 +67,7 @@ class SyntaxCheck:
         self._limits = limits
         self._graph = IncludeGraph(self._root, {each.source for each in self._compilations})
         self._reach: dict[str, set[Path]] = {}
+        self._made: dict[str, set[Path]] = {}
         self._mentioned: dict[Path, frozenset[bytes]] = {}
         self._said: dict[tuple[Compilation, str], _Told] = {}
         self._read_before: dict[tuple[Compilation, str], _Told] = {}
@@ -83,6 +88,7 @@ class SyntaxCheck:
         changed = [self._changes[c] for c in reverted if c in self._changes]
         if any(_steers_the_build(change) for change in changed):
             return ""
+        made = self._made_of([change.file for change in changed if _is_grammar(change.file)])
         differing = self._texts_of(reverted)
         lacking = {self._root / name for name, text in differing.items() if text is None}
         texts = {
@@ -90,10 +96,24 @@ class SyntaxCheck:
             for name, text in differing.items()
             if _is_c(name)
         }
-        concerned = [each for each in self._concerned(texts) if each.source not in lacking]
+        left_out = lacking | made
+        concerned = [each for each in self._concerned(texts) if each.source not in left_out]
         with tempfile.TemporaryDirectory(prefix="afterd-syntax-") as scratch:
             overlay = self._overlay(Path(scratch), texts)
             return self._first_failure(concerned, texts, overlay)
+
+    def _made_of(self, grammars: Iterable[str]) -> set[Path]:
+        """The sources that the build makes of some grammars, and those that include what it makes of them: these are
+        other ones in a variant, for the real build to judge.
+        """
+        found = set[Path]()
+        for grammar in grammars:
+            if grammar not in self._made:
+                made = {path for path in self._graph.files() if _may_be_made_of(grammar, path)}
+                including = self._graph.known_includers([path.name for path in made])
+                self._made[grammar] = made | including if made else set()
+            found |= self._made[grammar]
+        return found
 
     def _first_failure(
         self, concerned: list[Compilation], texts: Mapping[str, bytes], overlay: Path
@@ -257,9 +277,24 @@ def is_read(change: Change) -> bool:
 
 
 def _steers_the_build(change: Change) -> bool:
-    """Whether what the compiler is given may depend on it."""
-    generates = PurePath(change.file).suffix.lower() in _GENERATORS
+    """Whether what the compiler is given may depend on it everywhere."""
+    generates = PurePath(change.file).suffix.lower() in _TEMPLATES
     return generates or change.kind is FileKind.BUILD
+
+
+def _is_grammar(name: str) -> bool:
+    return PurePath(name).suffix.lower() in _GRAMMARS
+
+
+def _may_be_made_of(grammar: str, path: Path) -> bool:
+    """Whether a file is called like what is made of a grammar, or names it, as what is made of it does."""
+    name = PurePath(grammar)
+    if _is_grammar(path.name):
+        return False
+    if path.name.startswith((f"{name.stem}.", *_MADE_AS)):
+        return True
+    with path.open("rb") as file:
+        return os.fsencode(name.name) in file.read(_READ)
 
 
 def _is_c(name: str) -> bool:
