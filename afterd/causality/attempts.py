@@ -77,7 +77,10 @@ class Attempts:
         """Whether any reversion was seen to pass."""
         return Verdict.PASS in self.seen.values()
 
-    def spent(self) -> int:
-        """How many trials there were; those that told nothing count for more."""
+    def spent(self) -> float:
+        """What the trials have cost, in runs: those that told nothing count for more, and so does what a compiler was
+        asked for them.
+        """
         untold = sum(verdict is Verdict.UNRESOLVED for verdict in self.seen.values())
-        return len(self.seen) + (RUNS.untold - 1) * untold
+        asked = self.trials.spent() - self.trials.runs
+        return len(self.seen) + (RUNS.untold - 1) * untold + asked

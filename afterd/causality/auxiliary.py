@@ -32,6 +32,7 @@ from afterd.causality.worth import Worth
 from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, ChangeId, ChangeSet
 
+_CRASHED = re.compile(r"Segmentation fault|Aborted|core dumped|Bus error|Illegal instruction")
 _PLACE = re.compile(r":\d+|^ *\d+(?= \|)", re.MULTILINE)
 
 
@@ -122,6 +123,11 @@ class AuxiliarySearch:
     def named(self, reverted: ChangeSet) -> ChangeSet:
         """What ``reverted`` asks for by its names, where a compiler decides; it costs nothing."""
         return self._needed(reverted) if self.standing.proves else NOTHING
+
+    def spent(self) -> float:
+        """What builds that were made to see what goes along, and the compiler's answers, have cost, in runs."""
+        asked = self.standing.work() / self._worth.run if self.standing.proves else 0.0
+        return self.builds + asked
 
     def is_incomplete(self, reverted: ChangeSet) -> bool:
         """Whether it is known without a build that ``reverted`` alone does not build."""
@@ -229,11 +235,16 @@ class AuxiliarySearch:
         return None if more is None else told | more
 
     def _built_with(self, reverted: ChangeSet, candidates: Sequence[ChangeId]) -> ChangeSet | None:
-        """What builds ask for in their own words, else as few of the candidates as it builds with."""
+        """What builds ask for in their own words, else as few of the candidates as it builds with; None where a program
+        crashed that the build made and ran: that names nothing.
+        """
         mended = self._mended(
             reverted, candidates, most_along(reverted), against=self._refusal, closed=True
         )
-        return self._smallest(reverted, candidates, self._builds) if mended is None else mended
+        crashed = _CRASHED.search(self._said.get(reverted, "")) is not None
+        if mended is not None or crashed:
+            return mended
+        return self._smallest(reverted, candidates, self._builds)
 
     def _refusal(self, reverted: ChangeSet) -> str:
         """What is said against building it, by a compiler that read its files or by the build; a blank for no word."""

@@ -45,7 +45,7 @@ class Halving:
         """Whether there are commits to bisect, and they were not yet."""
         return self._runs > 0
 
-    def is_due(self, trials: int) -> bool:
+    def is_due(self, trials: float) -> bool:
         """Whether so many trials cost what it takes."""
         return self.waits and self._runs <= trials
 

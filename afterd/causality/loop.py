@@ -343,6 +343,10 @@ class Loop:
         along = len(self._auxiliary.named(frozenset([suspect.change])))
         return replace(suspect, along=along, home=home(self._changes[suspect.change])[:1])
 
+    def _with_names(self, suspect: Suspect) -> Suspect:
+        """With what it asks for by its names: a hypothesis is what can be undone."""
+        return replace(suspect, needs=self._auxiliary.named(frozenset([suspect.change])))
+
     def _together(self, reverted: ChangeSet) -> ChangeSet:
         """What is undone as well where a set fails otherwise: the rest of a function of which it has several
         changes, or that it is in (half of a rewritten loop does not end: tcsh's match of file names); else
@@ -377,7 +381,9 @@ class Loop:
         if root is not None:
             return root
         suspects = self._all_suspects()
-        if not self._standing.proves:  # the text tells in milliseconds
+        if self._standing.proves:
+            suspects = [self._with_names(each) for each in suspects]
+        else:  # the text tells in milliseconds
             suspects.sort(key=lambda each: -each.weight)
             suspects = [*map(self._loose, suspects[: SEARCH.asked]), *suspects[SEARCH.asked :]]
             suspects.sort(key=lambda each: -each.weight)

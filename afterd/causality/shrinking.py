@@ -40,8 +40,9 @@ class _TooDearError(Exception):
 class Shrinking:
     """The ways in which a passing reversion is made smaller.
 
-    ``most`` runs are made of one that does not come down to few: of a rewrite most parts fail in ways of their own when
-    they are put back, and xarray's commit of 775 lines came to no end in 245.
+    ``most`` runs are made of one that does not come down to few, builds and compilers counted as what they cost: of a
+    rewrite most parts fail in ways of their own when they are put back, or are not built, and xarray's commit of 775
+    lines came to no end in 245.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class Shrinking:
     def settled(self, passing: Trial, order: Sequence[ChangeId]) -> Root:
         """The passing reversion, as small as the budget allows to make it; ``order``: the most suspicious first."""
         best = passing
-        self._until = self._attempts.trials.runs + self._most
+        self._until = self._attempts.trials.spent() + self._most
         try:
             for trial in self._smaller(passing, order):
                 best = trial
@@ -85,7 +86,7 @@ class Shrinking:
         because a compiler asks for it is no question of runs.
         """
         left = passing.asked if self._attempts.trials.proves else passing.reverted
-        if self._attempts.trials.runs >= self._until and len(left) > SEARCH.put_to_test:
+        if self._attempts.trials.spent() >= self._until and len(left) > SEARCH.put_to_test:
             raise _TooDearError
 
     def _lean(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:  # noqa: ARG002 - as its like
@@ -120,7 +121,8 @@ class Shrinking:
         """Without parts that are not needed, on sets that are not small; what was tried before counts."""
         if len(passing.asked) <= SEARCH.put_back:
             return
-        needed = Needed(in_suspicion_order(passing.asked, order))
+        asking = self._attempts.trials.asking(passing.asked)
+        needed = Needed(in_suspicion_order(passing.asked, order), asking)
         for tried, verdict in self._attempts.seen.items():
             if tried < passing.asked and verdict in (Verdict.FAIL, Verdict.UNRESOLVED):
                 needed.failed_without(passing.asked - tried)

@@ -129,6 +129,14 @@ class Trials:
         several = in_order(asked) if self.proves and len(asked) > 1 else ()
         return dict(self._auxiliary.newly_along(several))
 
+    def spent(self) -> float:
+        """What all of it has cost so far, in runs: also what was built, or asked of a compiler, and not run."""
+        return self.runs + self._auxiliary.spent()
+
+    def asking(self, changes: ChangeSet) -> Mapping[ChangeId, ChangeSet]:
+        """What each change asks for by its names, where a compiler decides."""
+        return {each: self._auxiliary.named(frozenset([each])) for each in changes}
+
     def clash(self, trial: Trial) -> ChangeSet:
         """What must be undone as well, by the way in which a trial failed otherwise, or by the names that
         it shares with others; empty: not known.

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
+from afterd.causality.auxiliary import nothing_needed
 from afterd.causality.deltas.needed import Needed
 from afterd.limits.searching import SEARCH
 from afterd.model.change import NOTHING, ChangeId, ChangeSet, in_order
@@ -22,6 +24,8 @@ from afterd.model.outcome import Outcome, Unresolved, Verdict
 OutcomeOf = Callable[[ChangeSet], Outcome]
 Refused = Callable[[ChangeSet], str]
 """What a compiler said against a variant's files, of which each was compiled; empty: nothing."""
+Needs = Callable[[ChangeSet], ChangeSet]
+"""What some changes ask for by their names."""
 Missing = Callable[[ChangeSet, Outcome], str]
 """What a variant's run failed for want of, read from its outcome; empty: it did build."""
 
@@ -47,15 +51,20 @@ def kept_promises(
     outcome: OutcomeOf,
     refused: Refused,
     likeliest: Sequence[ChangeId] = (),
+    asks_for: Needs = nothing_needed,
+    most: float = inf,
 ) -> Promises:
     """Put back each change of an answer, what goes along first; what is not needed leaves it.
 
     ``outcome`` is asked for real runs (known ones cost nothing). Where the root is not needed and
     what goes along repairs the test alone, that is the root. ``likeliest``: changes, the most suspicious first.
+    ``asks_for``: what some ask for by their names. Of many that go along no more than ``most`` runs are asked.
     """
     if not outcome(root | auxiliary).passed:
         return Promises(root, auxiliary, verified=False, minimal=None)
-    root, auxiliary = _within(_fewer(root, auxiliary, outcome, refused), root, auxiliary)
+    asked = _Asked(outcome, most)
+    fewer = _fewer(root, auxiliary, asked, refused, asks_for)
+    root, auxiliary = _within(fewer, root, auxiliary)
     pending, silent, needed = [*_parts(root, auxiliary, likeliest)], NOTHING, False
     tried = NOTHING
     while pending or not (needed or len(root | auxiliary) == 1):
@@ -64,7 +73,9 @@ def kept_promises(
         left = pending.pop(0)
         if refused(left):
             continue
-        seen = outcome(left)
+        if asked.enough and len(root | auxiliary) > SEARCH.put_to_test:
+            return Promises(root, auxiliary, verified=True, minimal=None)
+        seen = asked.outcome(left)
         if seen.reason in (Unresolved.NOT_RUN, Unresolved.LOST):
             return Promises(root, auxiliary, verified=True, minimal=None)
         if seen.passed:
@@ -93,24 +104,47 @@ def those_without_which_it_fails_as_ever(
     return replace(kept, root=kept.root - along, auxiliary=kept.auxiliary | along)
 
 
+class _Asked:
+    """Outcomes, counted: whether there were ``enough``."""
+
+    def __init__(self, outcome: OutcomeOf, most: float) -> None:
+        self._outcome = outcome
+        self._left = most
+
+    def outcome(self, reverted: ChangeSet) -> Outcome:
+        """The outcome; what is known already costs nothing."""
+        found = self._outcome(reverted)
+        self._left -= not found.cached
+        return found
+
+    @property
+    def enough(self) -> bool:
+        """Whether so many were asked for as are worth it."""
+        return self._left <= 0
+
+
 def _fewer(
-    root: ChangeSet, auxiliary: ChangeSet, outcome: OutcomeOf, refused: Refused
+    root: ChangeSet, auxiliary: ChangeSet, asked: _Asked, refused: Refused, asks_for: Needs
 ) -> ChangeSet:
-    """Those of many changes that are left where parts are put back by how likely each is needed, as long as the answer
-    still passes: what names ask for goes along by the hundred, and one by one each took a run and a build.
+    """Those of many changes that are left where parts are put back by how likely each is needed, with all that ask for
+    them, as long as the answer still passes: what names ask for goes along by the hundred, and one by one each took a
+    run and a build.
     """
     whole = root | auxiliary
-    needed = Needed([*in_order(root), *in_order(auxiliary)])
-    while len(whole) > SEARCH.put_back and (part := needed.next_part()):
+    if len(whole) <= SEARCH.put_back:
+        return whole
+    asking = {change: asks_for(frozenset({change})) for change in whole}
+    likely = Needed([*in_order(root), *in_order(auxiliary)], asking)
+    while len(whole) > SEARCH.put_back and not asked.enough and (part := likely.next_part()):
         left = whole.difference(part)
-        seen = None if refused(left) else outcome(left)
+        seen = None if refused(left) else asked.outcome(left)
         if seen is not None and seen.reason in (Unresolved.NOT_RUN, Unresolved.LOST):
             break
         if seen is not None and seen.passed:
             whole = left
-            needed.passed_without(part)
+            likely.passed_without(part)
         else:
-            needed.failed_without(part)
+            likely.failed_without(part)
     return whole
 
 

@@ -33,6 +33,7 @@ from afterd.pipeline.case import Case
 from afterd.pipeline.promises import kept_promises, those_without_which_it_fails_as_ever
 from afterd.pipeline.runs_as_builds import RunsAsBuilds
 from afterd.pipeline.tracing import Tracing, Unread
+from afterd.weights import RUNS
 from afterd.workspace import Phase, Range
 
 _READING = "seconds' worth of work done to compare the two runs"
@@ -125,7 +126,7 @@ def search(
         with told_meanwhile(case.progress, lambda: execution.work() // WORK.second, _READING):
             analysis = loop.explain()
         with clock.during(Phase.RUN):
-            analysis = _promised_analysis(analysis, oracle, tracing)
+            analysis = _promised_analysis(analysis, oracle, tracing, worth)
         late = oracle.ledger.seconds_left == 0.0
         began = time.monotonic()
         within = _tested_within(limits.story, oracle, len(analysis.root))
@@ -179,7 +180,9 @@ def _worthwhile_limits(limits: SolverLimits, run: int) -> SolverLimits:
     return replace(limits, rlimit=min(limits.rlimit, units) if limits.rlimit else units)
 
 
-def _promised_analysis(analysis: Analysis, oracle: Oracle, tracing: Tracing) -> Analysis:
+def _promised_analysis(
+    analysis: Analysis, oracle: Oracle, tracing: Tracing, worth: Worth
+) -> Analysis:
     """The analysis with what was really seen of its root, and only what was seen to be needed."""
     if not analysis.verified:
         return analysis
@@ -188,7 +191,15 @@ def _promised_analysis(analysis: Analysis, oracle: Oracle, tracing: Tracing) -> 
         return replace(analysis, verified=seen.passed)
     compiled = tracing.standing.compiled
     likeliest = [suspect.change for suspect in analysis.suspects]
-    kept = kept_promises(analysis.root, analysis.auxiliary, oracle.outcome, compiled, likeliest)
+    kept = kept_promises(
+        analysis.root,
+        analysis.auxiliary,
+        oracle.outcome,
+        compiled,
+        likeliest,
+        tracing.closure.needed,
+        RUNS.searches * worth.blind_runs,
+    )
     if kept.verified:
         kept = those_without_which_it_fails_as_ever(kept, oracle.outcome, tracing.missing)
     notes = analysis.notes

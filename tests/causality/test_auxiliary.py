@@ -354,3 +354,19 @@ def test_where_a_file_does_not_parse_the_nearest_change_goes_along() -> None:
     found = search.find(frozenset({"c3"}))
     assert found is not None
     assert found == frozenset({"c4"})
+
+
+def test_a_program_that_crashes_while_it_builds_asks_for_nobody() -> None:
+    """QuickJS compiles its own text with what was just built: prefixes of all changes were built for each crash."""
+    built = []
+
+    def builds(reverted: ChangeSet) -> bool:
+        built.append(reverted)
+        return False
+
+    said = "make: *** [Makefile:315: repl.c] Segmentation fault\nmake: *** Deleting file 'repl.c'"
+    search = AuxiliarySearch(
+        builds, made(COUNT), ids(COUNT), Standing(lambda _: ""), refused=lambda _: said
+    )
+    assert search.find(frozenset({"c1"}), said) is None
+    assert not built

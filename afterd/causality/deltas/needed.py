@@ -9,8 +9,9 @@ one of all and two of all as between half of all and all, and is learnt from the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from math import exp, log, prod
+from types import MappingProxyType
 from typing import TypeVar
 
 from afterd.model.change import NOTHING, ChangeId, ChangeSet
@@ -19,10 +20,19 @@ PassedT = TypeVar("PassedT")
 
 
 class Needed:
-    """What is known of the changes of a passing reversion; ``order``: the likeliest to be needed first."""
+    """What is known of the changes of a passing reversion; ``order``: the likeliest to be needed first; ``needs``: what
+    each asks for by its names, so that a change is put back together with all that ask for it, and those first that
+    nobody asks for: what is left is then a program.
+    """
 
-    def __init__(self, order: Sequence[ChangeId]) -> None:
+    def __init__(
+        self, order: Sequence[ChangeId], needs: Mapping[ChangeId, ChangeSet] = MappingProxyType({})
+    ) -> None:
         self._left = [*order]
+        self._asking: dict[ChangeId, set[ChangeId]] = {change: {change} for change in order}
+        for change in order:
+            for needed in needs.get(change, NOTHING) & self._asking.keys():
+                self._asking[needed].add(change)
         self._at = {change: place for place, change in enumerate(order)}
         steps = 2 * len(order).bit_length()
         self._shares = [2 ** (-step / 2) for step in range(steps + 1)]
@@ -43,18 +53,28 @@ class Needed:
     def next_part(self) -> list[ChangeId]:
         """The changes to put back together; empty where each is known to be needed."""
         chances = self._chances()
-        certain = {change for refused in self._refused if len(refused) == 1 for change in refused}
+        together = {change: self._asking[change].intersection(chances) for change in self._left}
+
+        def needed(change: ChangeId) -> float:
+            return 1.0 - prod(1.0 - chances[each] for each in together[change])
+
         open_changes = sorted(
-            (change for change in self._left if change not in certain),
-            key=lambda change: (round(chances[change], 9), -self._at[change]),
+            (change for change in self._left if not self._is_in_vain(together[change])),
+            key=lambda change: (round(needed(change), 9), -self._at[change]),
         )
         open_changes = open_changes[: self._settled_at_once(open_changes)]
         best, most, spared = 0, 0.0, 1.0
+        waiting = set[ChangeId]()  # put back as well, or what is left is no program
         for count, change in enumerate(open_changes, start=1):
             spared *= 1.0 - chances[change]
-            if not best or count * spared > most:
+            waiting = (waiting | together[change]).difference(open_changes[:count])
+            if not waiting and (not best or count * spared > most):
                 best, most = count, count * spared
         return open_changes[:best]
+
+    def _is_in_vain(self, together: Set[ChangeId]) -> bool:
+        """Whether to put these back was in vain before."""
+        return any(refused <= together for refused in self._refused if refused)
 
     def _settled_at_once(self, ordered: Sequence[ChangeId]) -> int:
         """How many of the first changes hold no part that was put back in vain: with one, it is in vain again."""

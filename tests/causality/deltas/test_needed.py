@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from made_changes import ids
 
 from afterd.causality.deltas.needed import Needed
-from afterd.model.change import ChangeSet, in_order
+from afterd.model.change import ChangeId, ChangeSet, in_order
 
 
 def _told(count: int, guilty: ChangeSet) -> tuple[ChangeSet, int]:
@@ -72,3 +73,48 @@ def test_refusals_that_share_their_cause_say_it_once() -> None:
     for first in range(12):
         needed.failed_without(order[first : first + 30])
     assert len(needed.next_part()) > 3
+
+
+@given(st.integers(2, 30), st.data())
+def test_a_change_is_put_back_with_all_that_ask_for_it(count: int, data: st.DataObject) -> None:
+    """So that nothing is built in vain: of what is left nobody asks for what is not there."""
+    changes = in_order(ids(count))
+    needs = {
+        change: frozenset(data.draw(st.sets(st.sampled_from(changes[:number]), max_size=3)))
+        for number, change in enumerate(changes)
+        if number
+    }
+    closed = {change: _closed(change, needs) for change in changes}
+    asked = data.draw(st.sets(st.sampled_from(changes), min_size=1, max_size=3))
+    guilty = frozenset().union(*(closed[change] for change in asked))
+    left, needed = ids(count), Needed(changes, closed)
+    while part := needed.next_part():
+        tried = left.difference(part)
+        assert all(closed[change] <= tried for change in tried)
+        if guilty <= tried:
+            left = tried
+            needed.passed_without(part)
+        else:
+            needed.failed_without(part)
+    assert left == guilty
+
+
+def _closed(change: ChangeId, needs: Mapping[ChangeId, ChangeSet]) -> ChangeSet:
+    """A change and all that it asks for, the one through the other."""
+    found, waiting = set[ChangeId](), [change]
+    while waiting:
+        each = waiting.pop()
+        if each not in found:
+            found.add(each)
+            waiting += needs.get(each, frozenset())
+    return frozenset(found)
+
+
+def test_two_that_ask_for_each_other_are_put_back_together_or_not_at_all() -> None:
+    needs = {"c1": frozenset({"c2"}), "c2": frozenset({"c1"})}
+    needed = Needed(["c3", "c1", "c2"], needs)
+    assert set(needed.next_part()) == {"c3"}
+    needed.failed_without(["c3"])
+    assert set(needed.next_part()) == {"c1", "c2"}
+    needed.failed_without(["c1", "c2"])
+    assert not needed.next_part()
