@@ -17,6 +17,7 @@ from afterd.model.change import Change, ChangeForm, ChangeId, FileKind
 from afterd.model.location import LineSpan
 from afterd.model.names import ChangeNames, Name, SideNames
 from afterd.vcs.c_reader import CXX, C, FileNames, file_names
+from afterd.vcs.grammar_names import GRAMMARS, grammar_names
 from afterd.vcs.tokens import CONDITIONAL, Language, TokenKind, tokens
 
 ReadFile = Callable[[str], bytes | None]
@@ -177,7 +178,7 @@ def _opened_brackets(change: Change) -> Mapping[str, int]:
 
 def is_named(path: str) -> bool:
     """Whether names are read from a file of this name."""
-    return PurePosixPath(path).suffix in C | CXX
+    return PurePosixPath(path).suffix in C | CXX | GRAMMARS
 
 
 def _version(
@@ -188,7 +189,9 @@ def _version(
         spans[path].append(span if form is ChangeForm.HUNK else _EVERY_LINE)
     texts = {path: read(path) for path in sorted(spans)}
     found = {
-        path: file_names(path, text, spans[path], of_cxx=cxx)
+        path: grammar_names(text)
+        if PurePosixPath(path).suffix in GRAMMARS
+        else file_names(path, text, spans[path], of_cxx=cxx)
         for path, text in texts.items()
         if text is not None
     }

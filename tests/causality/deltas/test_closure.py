@@ -576,3 +576,36 @@ int f(struct level *l) {
     assert closure.needed(frozenset({"c2"})) == set()
     assert closure.bringing(frozenset({"action"})) == {"c1"}
     assert closure.bringing(frozenset({"n"})) == set()
+
+
+def test_a_grammar_needs_what_its_actions_call_and_the_rules_that_it_names() -> None:
+    """Libxkbcommon: its parser's new rules call functions that came with them, and a build was made to see that."""
+    closure = _closure(
+        {
+            "g.y": """
+%token END "end"
+-%type <expr> Item Items
++%type <expr> Item Lists
+%%
+File : Item END /* Lists: no name in a comment */
+-  | Items END { $$ = ExprItems($1); }
++  | Lists END { $$ = ExprLists($1); }
+  ;
+-Items : Item
++Lists : Item
+  ;
+Item : END { $$ = $1; }
+-  | Item END
++  | END END
+  ;
+""",
+            "e.c": """
+int ExprItems(int n) { return n; }
++int ExprLists(int n) { return n + 1; }
+""",
+        }
+    )
+    assert closure.needed(frozenset({"c1"})) == {"c2", "c3"}
+    assert closure.needed(frozenset({"c3"})) == {"c1", "c2"}
+    assert closure.needed(frozenset({"c5"})) == {"c1", "c2", "c3"}
+    assert closure.needed(frozenset({"c4"})) == set()
