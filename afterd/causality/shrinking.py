@@ -175,8 +175,9 @@ class Shrinking:
                 yield trial
             return
         for asked in candidates:
-            trial = attempts.trials.beside(asked, along)
-            if trial.outcome.verdict is Verdict.UNRESOLVED:
+            trials = attempts.trials
+            trial = None if trials.along(asked | along) else trials.beside(asked, along)
+            if trial is None or trial.outcome.verdict is Verdict.UNRESOLVED:
                 trial = attempts.make(asked)
             yield trial
 

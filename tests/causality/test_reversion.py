@@ -521,3 +521,42 @@ def test_runs_that_the_budget_has_no_room_for_do_not_lose_those_that_were_made()
     found = Reversion(trials, changes).find_root(_suspects(6, [Tier.ENTRY, Tier.SLICE]), 0.15)
     assert found is not None
     assert "c1" in found.changes
+
+
+def test_what_passes_is_made_smaller_by_what_can_be_built_without_the_rest() -> None:
+    """QuickJS: a rewrite of 160 changes, of which each asks for those that it rests on; parts that were cut otherwise
+    were each refused by a compiler, and made whole again by what they lack.
+    """
+    needed = ids(9)
+    built: list[ChangeSet] = []
+
+    def asks_for(reverted: ChangeSet) -> ChangeSet:
+        numbers = [int(change[1:]) - 1 for change in reverted]
+        before = {f"c{n + 1}" for number in numbers for n in range(number - number % 20, number)}
+        return frozenset(before) - reverted
+
+    def outcome(reverted: ChangeSet) -> Outcome:
+        built.append(reverted)
+        return repaired_by(needed)(reverted)
+
+    search = AuxiliarySearch(
+        lambda _reverted: True, made(60), ids(60), Standing(lambda _reverted: ""), asks_for
+    )
+    trials = Trials(outcome, search)
+    reversion = Reversion(trials, made(60))
+    whole = trials.revert(ids(60))
+    found = reversion.find_root(_suspects(60, [Tier.OTHER]), 0.0, passing=whole)
+    assert found is not None
+    assert found.changes | found.auxiliary == needed
+    assert not [in_order(reverted) for reverted in built if asks_for(reverted)]
+    assert len(built) < 24
+
+
+def test_what_was_built_in_vain_is_counted_as_runs_are() -> None:
+    search = AuxiliarySearch(
+        lambda _reverted: False, made(60), ids(60), Standing(lambda _reverted: "")
+    )
+    trials = Trials(lambda _reverted: NOT_BUILT, search)
+    assert not trials.revert(frozenset({"c1"})).outcome.built
+    assert trials.runs == 0
+    assert trials.spent() == search.builds > 3

@@ -112,6 +112,37 @@ def test_of_a_crowd_that_goes_along_parts_are_put_back_together() -> None:
     assert len(set(oracle.asked)) < len(crowd) / 3
 
 
+def _after(change: str) -> ChangeSet:
+    """Each change asks for all before it."""
+    return frozenset(f"c{number}" for number in range(1, int(change[1:])))
+
+
+def test_of_a_crowd_nothing_is_left_that_asks_for_what_is_put_back() -> None:
+    needed = frozenset(f"c{number}" for number in range(1, 9))
+    crowd = frozenset(f"c{number}" for number in range(1, 60))
+    oracle = Counting(repaired_by(needed))
+    found = kept_promises(
+        frozenset({"c7"}),
+        crowd - {"c7"},
+        oracle,
+        _nothing_refused,
+        asks_for=lambda changes: NOTHING.union(*map(_after, changes)),
+    )
+    assert found.root | found.auxiliary == needed
+    halving = set(oracle.asked[: len(oracle.asked) - 2 * len(needed)])
+    assert all(_after(change) <= tried for tried in halving for change in tried)
+
+
+def test_of_a_crowd_no_more_is_asked_than_it_is_worth() -> None:
+    """Of which nothing can be put back: the answer is what is left, and not said to be the smallest."""
+    crowd = frozenset(f"c{number}" for number in range(1, 60))
+    oracle = Counting(repaired_by(crowd))
+    found = kept_promises(frozenset({"c7"}), crowd - {"c7"}, oracle, _nothing_refused, most=9)
+    assert found.root | found.auxiliary == crowd
+    assert (found.verified, found.minimal) == (True, None)
+    assert len(oracle.asked) <= 11
+
+
 def test_what_is_only_missed_by_the_rest_goes_along() -> None:
     """sqlite-utils: with c2 put back the test fails as ever; with c1, c2's old text calls what is not there."""
     whole = frozenset({"c1", "c2"})
