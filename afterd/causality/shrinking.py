@@ -175,11 +175,12 @@ class Shrinking:
                 yield trial
             return
         for asked in candidates:
-            trials = attempts.trials
-            trial = None if trials.along(asked | along) else trials.beside(asked, along)
-            if trial is None or trial.outcome.verdict is Verdict.UNRESOLVED:
-                trial = attempts.make(asked)
-            yield trial
+            if not attempts.trials.along(asked | along):
+                trial = attempts.trials.beside(asked, along)
+                if trial.outcome.verdict is not Verdict.UNRESOLVED:
+                    yield trial
+                    continue
+            yield attempts.make(asked)
 
     def _leanest(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:  # noqa: ARG002 - as its like
         known = [change for change in in_order(passing.auxiliary) if change in self._changes]
