@@ -25,14 +25,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
 from afterd.causality.answers import Answers, Brings, nothing_brought
-from afterd.causality.complaint import complaint, symbols
+from afterd.causality.complaint import complaint, has_crashed, symbols
 from afterd.causality.deltas.dependencies import Changes, partition, place, structural_order
 from afterd.causality.standing import NOTHING_TOLD, Standing, Unbuildable
 from afterd.causality.worth import Worth
 from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, ChangeId, ChangeSet
 
-_CRASHED = re.compile(r"Segmentation fault|Aborted|core dumped|Bus error|Illegal instruction")
 _PLACE = re.compile(r":\d+|^ *\d+(?= \|)", re.MULTILINE)
 
 
@@ -241,8 +240,7 @@ class AuxiliarySearch:
         mended = self._mended(
             reverted, candidates, most_along(reverted), against=self._refusal, closed=True
         )
-        crashed = _CRASHED.search(self._said.get(reverted, "")) is not None
-        if mended is not None or crashed:
+        if mended is not None or has_crashed(self._said.get(reverted, "")):
             return mended
         return self._smallest(reverted, candidates, self._builds)
 

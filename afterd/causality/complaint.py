@@ -19,6 +19,10 @@ _LINKED = re.compile(
     r"(?:undefined reference to|undefined symbol:?|multiple definition of|duplicate symbol:?)"
     r" [`'\"‘]?(\w+)"
 )
+_CRASHED = re.compile(r"Segmentation fault|Aborted\b|core dumped|Bus error|Illegal instruction")
+_REFUSED = re.compile(
+    r"\berror\b.*:|undefined (?:reference|symbol)|multiple definition", re.IGNORECASE
+)
 _UNKNOWN = re.compile(
     r"(?:undeclared (?:identifier|function|label)|no member named|unknown type name|implicit declaration of function"
     r"|undefined reference to|undefined symbol:?) [`'\"‘]?([A-Za-z_]\w*)|[‘'`]([A-Za-z_]\w*)[’'] undeclared"
@@ -73,6 +77,11 @@ def complaint(said: str) -> Complaint:
         frozenset(found["header"] for found in _SYSTEMS.finditer(said)),
         frozenset(found[found.lastindex or 0] for found in _UNKNOWN.finditer(said)),
     )
+
+
+def has_crashed(said: str) -> bool:
+    """Whether a build ended because a program crashed that it had made, and not by a word against the text."""
+    return _CRASHED.search(said) is not None and not _REFUSED.search(said)
 
 
 def symbols(said: str) -> frozenset[str]:

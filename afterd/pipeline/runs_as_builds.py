@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from afterd.causality.complaint import has_crashed
 from afterd.execution.oracle import Oracle
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.outcome import Outcome, Unresolved, Verdict
@@ -53,7 +54,9 @@ class RunsAsBuilds:
         self._most = self._left = most
 
     def outcome(self, reverted: ChangeSet) -> Outcome:
-        """The outcome; UNRESOLVED, does not build, where something is missing and no line tells where."""
+        """The outcome; UNRESOLVED, does not build, where something is missing and no line tells where. A build that
+        ended as a program crashed that it had made, was a run: nobody is asked for what goes along (QuickJS).
+        """
         return self._read(reverted, self._oracle.outcome(reverted))
 
     def outcomes(self, candidates: Sequence[ChangeSet]) -> list[Outcome]:
@@ -64,6 +67,8 @@ class RunsAsBuilds:
         ]
 
     def _read(self, reverted: ChangeSet, outcome: Outcome) -> Outcome:
+        if outcome.reason is Unresolved.BUILD and has_crashed(outcome.detail):
+            return replace(outcome, reason=Unresolved.DIFFERENT_FAILURE)
         self._clashing[reverted] = self._clashes(reverted, outcome)
         missing = self._missing(reverted, outcome)
         if not missing or self._clashing[reverted]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import cast
 
+import pytest
+
 from afterd.execution.oracle import Oracle
 from afterd.model.change import ChangeSet
 from afterd.model.outcome import Outcome, Unresolved, Verdict
-from afterd.pipeline.runs_as_builds import RunsAsBuilds
+from afterd.pipeline.runs_as_builds import RunsAsBuilds, nothing_missing
 
 
 class _Runs:
@@ -43,3 +45,21 @@ def test_where_a_line_tells_what_is_missed_nothing_is_asked_for() -> None:
     assert variants.outcome(none).reason is Unresolved.BUILD
     assert variants.clashing(lines) == {"c9"}
     assert not variants.clashing(none)
+
+
+@pytest.mark.parametrize(
+    ("said", "built"),
+    [
+        ("make: *** [Makefile:315: repl.c] Segmentation fault", True),
+        ("a.c:1:1: error: expected ';'\nmake: *** [a.o] Error 1", False),
+        ("gcc: internal compiler error: Segmentation fault signal terminated program cc1", False),
+        ("make: *** [a.o] Error 1", False),
+    ],
+)
+def test_a_program_that_crashes_while_it_helps_to_build_was_run(said: str, built: bool) -> None:
+    class Refusing(_Runs):
+        def outcome(self, reverted: ChangeSet) -> Outcome:
+            return Outcome(Verdict.UNRESOLVED, Unresolved.BUILD, f"{said}: {len(reverted)}")
+
+    variants = RunsAsBuilds(cast("Oracle", Refusing()), nothing_missing)
+    assert variants.outcome(frozenset({"c1"})).built is built
