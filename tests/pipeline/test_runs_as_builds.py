@@ -7,9 +7,11 @@ from typing import cast
 import pytest
 
 from afterd.execution.oracle import Oracle
-from afterd.model.change import ChangeSet
-from afterd.model.outcome import Outcome, Unresolved, Verdict
+from afterd.model.change import Change, ChangeSet
+from afterd.model.location import LineSpan
+from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
 from afterd.pipeline.runs_as_builds import RunsAsBuilds, nothing_missing
+from afterd.pipeline.tracers.python import python_clashes
 
 
 class _Runs:
@@ -63,3 +65,31 @@ def test_a_program_that_crashes_while_it_helps_to_build_was_run(said: str, built
 
     variants = RunsAsBuilds(cast("Oracle", Refusing()), nothing_missing)
     assert variants.outcome(frozenset({"c1"})).built is built
+
+
+def test_a_variant_that_lacks_something_clashes_with_who_took_it_away() -> None:
+    """The call stands in old text, around which something else is left: that has nothing to do with it (dulwich:
+    parameters written out for ``**kwargs`` in four functions that call each other took 66 runs).
+    """
+    calls = _hunk(1, 10, "opened", "-    return client(url, **kwargs)", "+    return client(url)")
+    beside = _hunk(2, 12, "opened", "-    x = 1", "+    x = 2")
+    took = _hunk(3, 30, "client", "-def client(url, **kwargs):", "+def client(url, quiet=False):")
+    clashes = python_clashes({each.id: each for each in (calls, beside, took)})
+    shown = "lib.py:10: in opened\n    return client(url, **kwargs)\nlib.py:12: TypeError\n"
+    said = "TypeError: client() got an unexpected keyword argument 'pool'"
+    lacking = _failed_otherwise(said, shown)
+    assert clashes(frozenset({"c1"}), lacking) == {"c3"}
+    assert clashes(frozenset({"c1", "c3"}), lacking) == {"c2"}  # nobody is left who took it
+    assert clashes(frozenset({"c1"}), _failed_otherwise("ValueError: 3", shown)) == {"c2"}
+    assert not clashes(frozenset({"c1"}), Outcome(Verdict.FAIL, None, shown, lacking.signature))
+
+
+def _hunk(number: int, line: int, symbol: str, *lines: str) -> Change:
+    span = LineSpan(line, 1)
+    patch = "\n".join([f"@@ -{line} +{line} @@", *lines, ""])
+    return Change(f"c{number}", "lib.py", "lib.py", span, span, symbol=symbol, patch=patch)
+
+
+def _failed_otherwise(message: str, detail: str) -> Outcome:
+    signature = FailureSignature(FailureKind.EXCEPTION, message)
+    return Outcome(Verdict.UNRESOLVED, Unresolved.DIFFERENT_FAILURE, detail, signature)

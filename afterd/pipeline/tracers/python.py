@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from afterd.causality.deltas.clash import clashing
+from afterd.causality.deltas.dependencies import Changes
 from afterd.causality.standing import Standing
 from afterd.causality.worth import counted_questions
 from afterd.compare import CautiousExecution, Pair, Runs
@@ -19,7 +20,7 @@ from afterd.execution.rerunning import Recording
 from afterd.execution.told import test_outcome
 from afterd.limits import WORK
 from afterd.model.change import NOTHING, ChangeSet
-from afterd.model.outcome import Outcome
+from afterd.model.outcome import Outcome, Unresolved
 from afterd.pipeline.runs_as_builds import Clashing
 from afterd.pipeline.tracers.variant_files import variant_files
 from afterd.pipeline.tracing import Tracing, compared_with, twin_of
@@ -40,7 +41,7 @@ def traced_python(
     alone = Tracing(
         None,
         missing=MissingPieces(wanted.changes.by_id()),
-        clashing=_python_clashes(wanted),
+        clashing=python_clashes({change.id: change for change in wanted.changes.live}),
         took=partial(took_away, changes=wanted.changes.live),
         twin=partial(twin_of, runs, NOTHING),
     )
@@ -106,10 +107,19 @@ def _outcomes(wanted: Range, runs: Runs[RecordedRun]) -> Mapping[str, Outcome]:
     }
 
 
-def _python_clashes(wanted: Range) -> Clashing:
-    live = {change.id: change for change in wanted.changes.live}
+def python_clashes(live: Changes) -> Clashing:
+    """What took away that which a variant's failure says is missing, else what its lines speak of: a keyword that the
+    function called does not take is raised in the calling one, around which nothing else needs to be undone.
+    """
     files = {change.file for change in live.values()}
-    return lambda reverted, outcome: clashing(live, reverted, raised_at(outcome, files))
+
+    def clashes(reverted: ChangeSet, outcome: Outcome) -> ChangeSet:
+        otherwise = outcome.reason is Unresolved.DIFFERENT_FAILURE
+        said = outcome.signature.message if otherwise and outcome.signature else ""
+        took = took_away(said, (live[each] for each in live.keys() - reverted))
+        return frozenset(took) or clashing(live, reverted, raised_at(outcome, files))
+
+    return clashes
 
 
 def _variant_check(
