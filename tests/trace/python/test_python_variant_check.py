@@ -54,6 +54,8 @@ ABOVE = (
     "class A(Base):\n    def go(self, x, w=0):\n        super().go({})\n"
 )
 
+_PAIR = "\ndef pair(a, b=2, c=3):\n    return ({})\n{} = pair(1)\n"
+
 CASES = {
     "the bad version": Case(SPANS, {}, SPANS, ""),
     "does not parse": Case(SPANS, SPANS, {"src/p/spans.py": "class Span\n"}, "SyntaxError"),
@@ -110,6 +112,24 @@ CASES = {
         {"a.py": "def f(x, y): return x\nd = {'y': 1}\nf(1, **d)\n"},
         {"a.py": "def f(x): return x\nd = {}\nf(1, **d)\n"},
         {"a.py": "def f(x, y): return x\nd = {}\nf(1, **d)\n"},
+        "",
+    ),
+    "a value more is returned than is taken (pyfakefs)": Case(
+        {"a.py": _PAIR.format("\n        a,\n        b,\n    ", "x, y")},
+        {"a.py": _PAIR.format("\n        a,\n        b,\n        c,\n    ", "x, y, z")},
+        {"a.py": _PAIR.format("\n        a,\n        b,\n        c,\n    ", "x, y")},
+        "error: ValueError: 'pair' returns 3, not 2\nc,\n",
+    ),
+    "as many values as both versions once have": Case(
+        {"a.py": _PAIR.format("a, b", "x, y") + "def pair(a): return a, 1, 2\n"},
+        {"a.py": _PAIR.format("b, a", "x, y")},
+        {"a.py": _PAIR.format("b, a", "x, y") + "def pair(a): return a, 1, 2\n"},
+        "",
+    ),
+    "what a decorator or a generator makes of a tuple": Case(
+        {"a.py": "@made" + _PAIR.format("a, b", "x, y")},
+        {"a.py": "@made" + _PAIR.format("a, b, c", "x, y, z")},
+        {"a.py": "@made" + _PAIR.format("a, b, c", "x, y").replace("c=3):", "c=3):\n    yield")},
         "",
     ),
     "an initialiser that takes less": Case(

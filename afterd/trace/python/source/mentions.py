@@ -31,6 +31,7 @@ from afterd.trace.python.source.halves import Stand, stands_of
 from afterd.trace.python.source.scoping import NOTHING_NAMED, Names, Use, names_of
 from afterd.trace.python.source.statements import Place, Places
 from afterd.trace.python.source.syntax import nodes_below
+from afterd.trace.python.source.tuples import Values, returned_tuples, unpacked_calls
 
 _CLASS = re.compile(r"(?:@.*\n)*class\b.*:[ \t]*(?:#.*)?\n")
 _OF_FIELDS = re.compile(r"\b(?:NamedTuple|dataclass)\b")  # all members say what it is called with
@@ -107,7 +108,8 @@ class Mentions:
     that name pass; ``methods``: parameters by class and name, ``supers``: calls of what is above a class in one of its
     methods. ``classes``: what they give and read of their own. ``foreign``: attributes that are
     given to other objects. ``exported``: what ``__all__`` says a star takes. ``stands``: in which function a
-    statement is. ``error`` is what keeps it from compiling; then nothing else is known.
+    statement is. ``returned``: tuples, by their function, ``unpacked``: what calls give. ``error`` is what keeps it
+    from compiling; then nothing else is known.
     """
 
     defined: frozenset[str] = frozenset()
@@ -124,6 +126,8 @@ class Mentions:
     foreign: frozenset[str] = frozenset()
     exported: frozenset[str] = frozenset()
     stands: frozenset[Stand] = frozenset()
+    returned: frozenset[Values] = frozenset()
+    unpacked: frozenset[Values] = frozenset()
     error: str = ""
 
 
@@ -199,6 +203,8 @@ def _joined_mentions(parts: Sequence[_Part]) -> Mentions:
         foreign=frozenset[str]().union(*(each.foreign for each in found)),
         exported=frozenset[str]().union(*(each.exported for each in found)),
         stands=frozenset[Stand]().union(*(each.stands for each in found)),
+        returned=frozenset[Values]().union(*(each.returned for each in found)),
+        unpacked=frozenset[Values]().union(*(each.unpacked for each in found)),
     )
 
 
@@ -311,6 +317,8 @@ def _part(text: str, *, of_class: bool = False) -> _Part:
         foreign=frozenset(foreign_attributes(nodes)),
         exported=frozenset(name for node in tree.body for name in _exported_names(node)),
         stands=frozenset(stands_of(tree, text)),
+        returned=frozenset(returned_tuples(nodes, places, text)),
+        unpacked=frozenset(unpacked_calls(nodes, text)),
     )
     if not of_class:
         return _Part(found, _with_class(own, inner))

@@ -2,8 +2,9 @@
 
 Python has no compiler that says what is missing, and to run a test for each piece that was left out
 is dear. Most of what a half-reverted change breaks shows in the text: it does not parse, it reads a
-name that nothing binds, imports or asks for what no file defines any more, or passes arguments that
-no function of that name takes. What the bad or the good version has of that is no fault.
+name that nothing binds, imports or asks for what no file defines any more, passes arguments that
+no function of that name takes, or unpacks other numbers of values than are returned. What the bad or
+the good version has of that is no fault.
 
 A suspicion: the name may be missing where the test does not come. It is certain where the statement was
 executed by the run of the version that it is from, in a function that the runs of both came to (another
@@ -24,6 +25,7 @@ from afterd.trace.python.source.families import orphans
 from afterd.trace.python.source.halves import Ends
 from afterd.trace.python.source.mentions import Arity, Mentions, compiler_error, mentions
 from afterd.trace.python.source.statements import Place, Ran, executed_in_run
+from afterd.trace.python.source.tuples import Values
 
 FilesOf = Callable[[ChangeSet], Mapping[str, str]]
 """The files of a variant: their content's id by path."""
@@ -263,6 +265,7 @@ class _Program:
             yield from self._missing(file, gone)
             yield from self._unexported(file)
             yield from self._miscalled_above(file)
+            yield from self._misunpacked(file)
             yield from self._unbound(file)
             if like is None or file not in like.files:
                 yield from self._miscalled(file, self._taken.keys())
@@ -341,6 +344,25 @@ class _Program:
                 said, owner = min(against)
                 said = f"TypeError: '{owner}.{call.name}' {said}"
                 yield Fault(file.path, said, call.place.doubted())
+
+    def _misunpacked(self, file: _File) -> Iterator[Fault]:
+        """What is unpacked of calls, where a function of that name returns more values, or fewer."""
+        for taken in file.mentions.unpacked:
+            for given in self._returned.get(taken.function, ()):
+                if given.count != taken.count:
+                    said = (
+                        f"ValueError: '{given.function}' returns {given.count}, not {taken.count}"
+                    )
+                    for line in (*taken.lines, *given.lines):
+                        yield Fault(file.path, said, _NOWHERE, line)
+
+    @cached_property
+    def _returned(self) -> dict[str, list[Values]]:
+        """Tuples by the name of the function that returns them."""
+        found: dict[str, list[Values]] = {}
+        for values in (each for file in self.files for each in file.mentions.returned):
+            found.setdefault(values.function.rpartition(".")[2], []).append(values)
+        return found
 
     def _above(
         self, name: str, method: str, seen: frozenset[str] = frozenset()
