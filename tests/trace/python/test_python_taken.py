@@ -36,11 +36,14 @@ DEFINED = changed(6, "", "-def pairwise(rows):", "-    return zip(rows, rows[1:]
 ANY = changed(
     7, "Client.opened", "-        **kwargs,", "+        quiet=False,", "+        username=None,"
 )
+HANDS = changed(
+    10, "Client.opened", "-        send(**kwargs)", "+        send(quiet=quiet, username=username)"
+)
 ASKS = changed(
     8, "Client.__init__", "-    def __init__(self):", "+    def __init__(self, pool, *, size):"
 )
 GONE = replace(change(9, file="lib/old.py"), form=ChangeForm.DELETED, old_file="lib/old.py")
-ALL = [HEAD, BODY, OTHER, LISTED, USED, DEFINED, ANY, ASKS, GONE]
+ALL = [HEAD, BODY, OTHER, LISTED, USED, DEFINED, HANDS, ANY, ASKS, GONE]
 
 
 @pytest.mark.parametrize(

@@ -23,29 +23,35 @@ def took_away(message: str, changes: Iterable[Change]) -> list[ChangeId]:
     name = next((found["name"] for each in MISSING.values() if (found := each.search(message))), "")
     called = _CALLED.search(message)
     if called is not None:
-        took = _of_signature(called["function"], name, added=bool(_REQUIRED.search(message)))
-    elif name:
-        took = _of_definition(name)
+        own = [part for part in called["function"].split(".") if part != "<locals>"]
+        inside = [each for each in changes if each.symbol.split(".")[-len(own) :] == own]
+        added = bool(_REQUIRED.search(message))
+        found = [*filter(_of_signature(name, added=added), inside)]
+        found += (each for each in _took_any(inside) if name and not added and each not in found)
     else:
-        return []
-    return [change.id for change in changes if took(change)]
+        found = [*filter(_of_definition(name), changes)] if name else []
+    return [change.id for change in found]
 
 
-def _of_signature(function: str, name: str, *, added: bool) -> Callable[[Change], bool]:
-    """Whether a change is one to a function, and of a parameter that it has no more, or asks for now."""
-    own = [part for part in function.split(".") if part != "<locals>"]
+def _of_signature(name: str, *, added: bool) -> Callable[[Change], bool]:
+    """Whether a change to a function is of a parameter that it has no more, or asks for now."""
 
     def took(change: Change) -> bool:
-        if change.symbol.split(".")[-len(own) :] != own:
-            return False
         new, old = identifiers_of(change.patch, "+"), identifiers_of(change.patch, "-")
         lines = [*change.lines("+"), *change.lines("-")]
         if not name:
             return any(line.lstrip().startswith(("def ", "async def ")) for line in lines)
-        takes_any = any("**" in line for line in change.lines("-"))
-        return name in new - old if added else name in old - new or takes_any
+        return name in new - old if added else name in old - new
 
     return took
+
+
+def _took_any(inside: Iterable[Change]) -> list[Change]:
+    """The change by which a function takes no more whatever it is given: the first of its text, as it stands among the
+    parameters; what is below handed it on.
+    """
+    took = [each for each in inside if any("**" in line for line in each.lines("-"))]
+    return sorted(took, key=lambda each: (each.file, each.old.start))[:1]
 
 
 def _of_definition(name: str) -> Callable[[Change], bool]:
