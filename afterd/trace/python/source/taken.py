@@ -22,15 +22,16 @@ def took_away(message: str, changes: Iterable[Change]) -> list[ChangeId]:
     """
     name = next((found["name"] for each in MISSING.values() if (found := each.search(message))), "")
     called = _CALLED.search(message)
+    took: list[Change] = []
     if called is not None:
         own = [part for part in called["function"].split(".") if part != "<locals>"]
         inside = [each for each in changes if each.symbol.split(".")[-len(own) :] == own]
         added = bool(_REQUIRED.search(message))
-        found = [*filter(_of_signature(name, added=added), inside)]
-        found += (each for each in _took_any(inside) if name and not added and each not in found)
-    else:
-        found = [*filter(_of_definition(name), changes)] if name else []
-    return [change.id for change in found]
+        took += filter(_of_signature(name, added=added), inside)
+        took += _took_any(inside) if name and not added else []
+    elif name:
+        took += filter(_of_definition(name), changes)
+    return [*dict.fromkeys(change.id for change in took)]
 
 
 def _of_signature(name: str, *, added: bool) -> Callable[[Change], bool]:
