@@ -66,6 +66,11 @@ class Attempts:
         """Those ``among`` some changes that need this one to be undone with them."""
         return frozenset(each for each in among if change in self.needs.get(each, NOTHING))
 
+    def learn_needs(self, changes: ChangeSet) -> None:
+        """What each of some changes needs, of those of which that is not known."""
+        for change in in_order(changes - self.needs.keys()):
+            self.needs[change] = self.trials.needs(change)
+
     def few_pass(self) -> bool:
         """Whether so few changes were seen to pass that each is put back at once."""
         return any(

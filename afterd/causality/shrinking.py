@@ -67,7 +67,14 @@ class Shrinking:
 
     def _smaller(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
         """Ever smaller passing reversions; the last is 1-minimal, and needs what went along."""
-        ways = (self._lean, self._standing, self._without_parts, self._one_less, self._leanest)
+        ways = (
+            self._lean,
+            self._standing,
+            self._without_parts,
+            self._standing,
+            self._one_less,
+            self._leanest,
+        )
         alone: set[ChangeSet] = set()
         while True:
             for smaller in ways:
@@ -96,26 +103,39 @@ class Shrinking:
 
     def _standing(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
         """Without one change and all that need it, where that is not the one alone: what is left needs
-        nothing that is not undone, as far as the text tells.
+        nothing that is not undone, as far as the text tells. What goes along and none asked for needs is put back
+        together as well.
         """
         attempts = self._attempts
+        if len(passing.reverted) <= SEARCH.looked_at:
+            attempts.learn_needs(passing.reverted)
         tried = set[ChangeSet]()  # some pass, and take more along
         untried = True
         while untried:
             untried = False
-            for change in reversed(in_suspicion_order(passing.asked, order)):
-                needing = attempts.needing(change, passing.asked)
-                left = passing.asked - needing - {change}
-                idle = attempts.failed_within(left) or attempts.left_over(left)
-                if left and needing and not idle and left not in tried:
-                    self._weigh(passing)
-                    tried.add(left)
-                    untried = True
-                    trial = attempts.make(left)
-                    if trial.shrinks(passing):
-                        passing = trial
-                        yield trial
-                        break
+            for change in reversed(in_suspicion_order(passing.reverted, order)):
+                needing = attempts.needing(change, passing.reverted)
+                rest = passing.reverted - needing - {change}
+                left = rest & passing.asked
+                if not (needing and left) or rest in tried or self._is_idle(left, passing):
+                    continue
+                self._weigh(passing)
+                tried.add(rest)
+                untried = True
+                trial = (
+                    attempts.trials.beside(left, rest - left)
+                    if left == passing.asked
+                    else attempts.make(left)
+                )
+                if trial.shrinks(passing):
+                    passing = trial
+                    yield trial
+                    break
+
+    def _is_idle(self, left: ChangeSet, passing: Trial) -> bool:
+        """Whether a part of what was asked for was tried in vain, or would be."""
+        attempts = self._attempts
+        return left != passing.asked and (attempts.failed_within(left) or attempts.left_over(left))
 
     def _without_parts(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
         """Without parts that are not needed, on sets that are not small; what was tried before counts."""

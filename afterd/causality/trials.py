@@ -114,6 +114,10 @@ class Trials:
         against = self._auxiliary.unbuildable(asked)
         return self._auxiliary.find(asked, against) if against else NOTHING
 
+    def needs(self, change: ChangeId) -> ChangeSet:
+        """What must go along with a change, as far as a text tells that is no proof; it costs no run."""
+        return NOTHING if self.proves else self._auxiliary.along(change) or NOTHING
+
     def stands(self, reverted: ChangeSet) -> bool:
         """Whether nothing that a text tells for nothing speaks against these changes alone."""
         return self.proves or not self._auxiliary.unbuildable(reverted)

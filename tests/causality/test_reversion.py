@@ -356,6 +356,29 @@ def test_of_what_went_along_two_that_need_only_each_other_go() -> None:
     assert found == Root(frozenset({"c1"}), frozenset({"c2"}), minimal=True)
 
 
+def test_of_what_went_along_those_that_need_only_each_other_go_at_once() -> None:
+    """dulwich: parameters and who hands them on, in the file of all others, went along with what does not need them."""
+    needs = {"c1": {"c2", "c3"}, "c6": {"c7"}, "c7": {"c6"}, "c8": {"c6", "c7"}}
+    text = {**needs, "c1": needs["c1"] | {"c6", "c8"}}  # it asks for too much
+
+    def suspicion(reverted: ChangeSet) -> str:
+        asks = text if "c1" in reverted and len(reverted) < 6 else needs
+        missing = {n for c in reverted for n in asks.get(c, set()) if n not in reverted}
+        return " ".join(f"'name{n[1:]}' is not defined" for n in sorted(missing))
+
+    def answer(reverted: ChangeSet) -> Outcome:
+        whole = all(needs.get(each, set()) <= reverted for each in reverted)
+        return repaired_by({"c1", "c2", "c3"})(reverted) if whole else DIFFERENT
+
+    oracle = Counting(answer)
+    changes = {f"c{n}": change(n, patch=f"+name{n}") for n in range(1, 10)}
+    auxiliary = AuxiliarySearch(lambda _: True, changes, ids(9), Standing(suspicion, proves=False))
+    reversion = Reversion(Trials(oracle, auxiliary), changes, executed=ids(9))
+    found = reversion.find_root([Suspect("c1", Tier.ENTRY)], 0.15)
+    assert found == Root(frozenset({"c1"}), frozenset({"c2", "c3"}), minimal=True)
+    assert len(oracle.asked) <= 6  # with these and without them, then without each of the three
+
+
 def test_where_what_went_along_did_it_that_is_the_root() -> None:
     """c4 is suspected and needs c11 to build; c11 alone repairs."""
     oracle = _needs({"c4": {"c11"}}, repaired_by({"c11"}))
