@@ -92,6 +92,10 @@ class Oracle:
         known = self._known(tree)
         return known if known is not None and known.verdict is verdict else None
 
+    def is_known(self, reverted: ChangeSet) -> bool:
+        """Whether it takes no run to tell the outcome of the bad version with ``reverted`` undone."""
+        return self._known(self.tree_of(reverted)) is not None
+
     def outcome(self, reverted: ChangeSet) -> Outcome:
         """The outcome of the bad version with ``reverted`` undone.
 

@@ -53,17 +53,18 @@ def kept_promises(
     likeliest: Sequence[ChangeId] = (),
     asks_for: Needs = nothing_needed,
     most: float = inf,
+    known: Callable[[ChangeSet], bool] = lambda _reverted: False,
 ) -> Promises:
     """Put back each change of an answer, what goes along first; what is not needed leaves it.
 
-    ``outcome`` is asked for real runs (known ones cost nothing). Where the root is not needed and
+    ``outcome`` is asked for real runs (``known`` ones cost nothing). Where the root is not needed and
     what goes along repairs the test alone, that is the root. ``likeliest``: changes, the most suspicious first.
     ``asks_for``: what some ask for by their names. Of many that go along no more than ``most`` runs are asked.
     """
     if not outcome(root | auxiliary).passed:
         return Promises(root, auxiliary, verified=False, minimal=None)
     asked = _Asked(outcome, most)
-    fewer = _fewer(root, auxiliary, asked, refused, asks_for)
+    fewer = _fewer(root, auxiliary, asked, refused, asks_for, known)
     root, auxiliary = _within(fewer, root, auxiliary)
     pending, silent, needed = [*_parts(root, auxiliary, likeliest)], NOTHING, False
     tried = NOTHING
@@ -124,17 +125,26 @@ class _Asked:
 
 
 def _fewer(
-    root: ChangeSet, auxiliary: ChangeSet, asked: _Asked, refused: Refused, asks_for: Needs
+    root: ChangeSet,
+    auxiliary: ChangeSet,
+    asked: _Asked,
+    refused: Refused,
+    asks_for: Needs,
+    known: Callable[[ChangeSet], bool],
 ) -> ChangeSet:
     """Those of many changes that are left where parts are put back by how likely each is needed, with all that ask for
     them, as long as the answer still passes: what names ask for goes along by the hundred, and one by one each took a
-    run and a build.
+    run and a build. What the search saw of each put back counts: of all that it put back one by one, parts were put
+    back again.
     """
     whole = root | auxiliary
     if len(whole) <= SEARCH.put_back:
         return whole
     asking = {change: asks_for(frozenset({change})) for change in whole}
     likely = Needed([*in_order(root), *in_order(auxiliary)], asking)
+    for left in (whole - {change} for change in in_order(whole)):
+        if known(left) and not asked.outcome(left).passed:
+            likely.failed_without(whole - left)
     while len(whole) > SEARCH.put_back and not asked.enough and (part := likely.next_part()):
         left = whole.difference(part)
         seen = None if refused(left) else asked.outcome(left)

@@ -199,6 +199,7 @@ def _promised_analysis(
         likeliest,
         tracing.closure.needed,
         RUNS.searches * worth.blind_runs,
+        oracle.is_known,
     )
     if kept.verified:
         kept = those_without_which_it_fails_as_ever(kept, oracle.outcome, tracing.missing)

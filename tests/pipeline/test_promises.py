@@ -143,6 +143,16 @@ def test_of_a_crowd_no_more_is_asked_than_it_is_worth() -> None:
     assert len(oracle.asked) <= 11
 
 
+def test_of_what_the_search_put_back_one_by_one_no_parts_are_put_back() -> None:
+    """dulwich, pyfakefs: of seven and eight changes parts were put back, each of which had been put back in vain."""
+    whole = frozenset(f"c{number}" for number in range(1, 2 + SEARCH.put_back))
+    oracle = Counting(repaired_by(whole))
+    parts = {whole - {change} for change in whole}
+    found = kept_promises(whole, NOTHING, oracle, _nothing_refused, known=parts.__contains__)
+    assert found.minimal
+    assert set(oracle.asked) == {whole, *parts}
+
+
 def test_what_is_only_missed_by_the_rest_goes_along() -> None:
     """sqlite-utils: with c2 put back the test fails as ever; with c1, c2's old text calls what is not there."""
     whole = frozenset({"c1", "c2"})
