@@ -115,6 +115,8 @@ class _Look:
             return Broken(self.suite, tests, notes, green=seen.green or frozenset())
         if not seen.red:
             green = f"All {len(seen.green):,} tests pass" if seen.green else "Every test passes"
+            if len(seen.green or ()) == 1:
+                green = "The one test passes"
             if self._named:
                 passes = "passes" if len(self._named) == 1 else "pass"
                 green = f"{first_names(self._named, REPORT.named)} {passes}"

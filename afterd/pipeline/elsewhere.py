@@ -28,12 +28,13 @@ class Elsewhere:
         """A sentence on what is spoiled; empty where nothing is."""
         if not self.spoiled:
             return ""
-        fail = "1 test that passes at both ends fails"
+        fail, needed = "1 test that passes at both ends fails", "it needs"
         if len(self.spoiled) > 1:
             fail = f"{len(self.spoiled)} tests that pass at both ends fail"
+            needed = "they need"
         return (
-            f"With this undone {fail} ({first_names(self.spoiled, REPORT.named)}): it takes away what they need, and"
-            " the defect may be elsewhere."
+            f"With this undone {fail} ({first_names(self.spoiled, REPORT.named)}): it takes away what {needed}, and the"
+            " defect may be elsewhere."
         )
 
 

@@ -40,7 +40,7 @@ from afterd.pipeline.red_otherwise import (
     unfound_sentence,
 )
 from afterd.pipeline.same_root import reverted_changes, same_root
-from afterd.pipeline.unconfirmed import not_to_explain, unanswered
+from afterd.pipeline.unconfirmed import not_to_explain, unanswered, uncommitted_sentence
 from afterd.report.json import contract
 from afterd.report.masking import Masker
 from afterd.store.explanations import add_ranking, save
@@ -137,9 +137,10 @@ def _explain(
         with clock.during(Phase.SUITE):
             broken = which_broke(workspace, settings, wanted, heard, given)
         if not broken.tests:
-            nothing = unanswered_explanation(
-                THE_SUITE, broken.status, wanted.revisions, broken.reason
-            )
+            reason = broken.reason
+            if broken.status is Status.GREEN:
+                reason = " ".join(filter(None, [reason, uncommitted_sentence(workspace, wanted)]))
+            nothing = unanswered_explanation(THE_SUITE, broken.status, wanted.revisions, reason)
             nothing = replace(nothing, remarks=tuple(filter(None, [note])))
             return (keep(workspace, nothing),)
         began = time.monotonic()

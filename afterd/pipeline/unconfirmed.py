@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from pygit2.enums import FileStatus
+
 from afterd.execution.confirmation import Confirmation, Ends
 from afterd.execution.oracle import Oracle
+from afterd.limits import REPORT
 from afterd.model.explanation import Explanation, Status
+from afterd.model.wording import first_names
 from afterd.pipeline.answer import unanswered_explanation
 from afterd.pipeline.case import Case, told_by_test
 from afterd.pipeline.installed_copy import untested_import
-from afterd.workspace import Range
+from afterd.workspace import Range, Workspace
 
 
 def not_to_explain(
@@ -28,6 +32,8 @@ def not_to_explain(
         if spent
         else f"In {confirmation.repeats.runs} runs, {seen}. {copy}".rstrip()
     )
+    if settled is Status.GREEN and not spent:
+        reason = " ".join(filter(None, [reason, uncommitted_sentence(case.workspace, wanted)]))
     found = unanswered(case, wanted, oracle, confirmation)(status, reason)
     return replace(found, out_of_budget=spent)
 
@@ -42,3 +48,19 @@ def unanswered(
         return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
 
     return explanation
+
+
+def uncommitted_sentence(workspace: Workspace, wanted: Range) -> str:
+    """What the user changed and did not commit, where what is checked out is what passes, as a sentence; else empty."""
+    repository = workspace.repository
+    if not repository.workdir or wanted.revisions.bad != str(repository.head.target):
+        return ""
+    untracked = FileStatus.WT_NEW | FileStatus.IGNORED
+    status = repository.status(untracked_files="no")
+    changed = sorted(file for file, flags in status.items() if flags & ~untracked)
+    if not changed:
+        return ""
+    return (
+        f"What is not committed is not in it ({first_names(changed, REPORT.named)}):"
+        " `git diff HEAD >my.patch && afterd explain --good HEAD --diff my.patch` asks about that."
+    )

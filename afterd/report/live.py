@@ -74,7 +74,8 @@ class PlainProgress:
         if outcome.cached and sentence in self._told:
             return
         self._told.add(sentence)
-        self._say(f"run {runs}: {tried_sentence(reverted, outcome)}")
+        made = "" if outcome.cached else f"run {runs}: "
+        self._say(f"{made}{tried_sentence(reverted, outcome)}")
 
     def built(self, reverted: ChangeSet, *, ok: bool) -> None:
         """A variant was built."""

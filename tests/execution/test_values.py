@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from afterd.execution.failures.pytest_says import compared_values
 from afterd.execution.failures.suites import no_test_ran, passed_tests
 from afterd.execution.failures.values import told_failure, where_raised
 
@@ -396,3 +397,23 @@ def test_values_of_an_older_googletest() -> None:
     told = told_failure(said)
     assert told is not None
     assert (told.observed, told.expected, told.line) == ('"12"', '"1,2"', 4)
+
+
+@pytest.mark.parametrize(
+    ("below", "values"),
+    [
+        (
+            "At index 2 diff: '├── b0' != '│   b0'\n  Use -v to get more diff",
+            ("'├── b0'", "'│   b0'"),
+        ),
+        (
+            "Omitting 1 identical items\n  Differing items:\n  {'b': 2} != {'b': 3}",
+            ("{'b': 2}", "{'b': 3}"),
+        ),
+        ("Right contains one more item: 7", ("['root', ...]", "['root', ...]")),
+    ],
+)
+def test_of_what_is_too_long_the_part_that_differs(below: str, values: tuple[str, str]) -> None:
+    """Both sides look the same where they are cut."""
+    message = f"assert ['root', ...] == ['root', ...]\n  \n  {below}"
+    assert compared_values(message) == values

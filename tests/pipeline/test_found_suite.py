@@ -177,3 +177,15 @@ def test_nothing_comes_after_the_answer(tmp_path: Path, loudness: tuple[str, ...
     assert "see the test pass" in done.out
     assert "counters" not in done.err
     assert ("The log is" in done.err.splitlines()[0]) == (loudness == ("--debug",))
+
+
+def test_what_is_not_committed_is_named_where_all_is_green(tmp_path: Path) -> None:
+    """Who sees a red test in the work tree is told how to ask about that; the work tree is not touched."""
+    path = one_function(tmp_path / "r", "# the same\n" + GOOD)
+    (path / "a.py").write_text(GOOD.replace("x + 1", "x + 2"))
+    done = afterd("explain", cwd=path)
+    said = " ".join(done.out.split())
+    assert "The one test passes at the bad version." in said
+    assert "What is not committed is not in it (a.py): `git diff HEAD >my.patch" in said
+    given = afterd("explain", "HEAD~1..HEAD", "--", "true", cwd=path)
+    assert "What is not committed is not in it (a.py)" in " ".join(given.out.split())

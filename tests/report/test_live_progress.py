@@ -49,7 +49,7 @@ def test_what_is_asked_for_again_is_not_told_again() -> None:
     assert lines == [
         "run 1: with c1 undone it passes, in a warm process",
         "run 1: with c1 undone it passes",
-        "run 1: with c2 undone it passes, known from before",
+        "with c2 undone it passes, known from before",
     ]
 
 

@@ -8,6 +8,11 @@ import re
 from afterd.execution.failures.text import LONGEST_MESSAGE
 
 _ASSERTED = re.compile(r"(?:^|\n)assert (?P<test>[^\n]+)")
+_DIFFER = re.compile(
+    r"^\s*(?:At index \S+ diff:|Differing items:\n)\s*(?P<observed>[^\n]+?) != (?P<expected>[^\n]+)$",
+    re.MULTILINE,
+)
+"""Where two values differ that are too long to be shown."""
 _PLACE = re.compile(
     r"^(?:\.\.?/)*(?P<file>[^:\s]+\.py):(?P<line>\d+): [A-Za-z_][\w.]*$", re.MULTILINE
 )
@@ -19,7 +24,9 @@ _TYPED = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception|Failed|Warning)\b")
 
 
 def compared_values(message: str) -> tuple[str, str]:
-    """What an equality had and expected, of a message of pytest's own; both empty where it says so of none."""
+    """What an equality had and expected, of a message of pytest's own, and of longer values the first part that
+    differs; both empty where it says so of none.
+    """
     asserted = _ASSERTED.search(message.removeprefix("AssertionError: "))
     try:
         whole = asserted["test"] if asserted else ""
@@ -30,7 +37,8 @@ def compared_values(message: str) -> tuple[str, str]:
         case ast.Compare(left, [ast.Eq()], [right]):
             sides = (ast.get_source_segment(whole, side) or "" for side in (left, right))
             mine, other = (side[:LONGEST_MESSAGE] for side in sides)
-            return mine, other
+            part = _DIFFER.search(message) if "..." in whole else None
+            return (part["observed"], part["expected"]) if part else (mine, other)
     return "", ""
 
 

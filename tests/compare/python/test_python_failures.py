@@ -74,6 +74,48 @@ def test_observed_and_expected_of_every_form(tmp_path: Path) -> None:
     }
 
 
+def test_an_exception_is_not_what_its_statement_compares(tmp_path: Path) -> None:
+    """A comparison that raises has no value that was expected."""
+    good = """
+        def same(one, other):
+            if not isinstance(other, dict):
+                return False
+            return one is other or dict(one.items()) == dict(other.items())
+    """
+    bad = good.replace("return False", "other = str(other)")
+    test = """
+        from lib import same
+        def test():
+            assert not same({1: 2}, "text")
+    """
+    failure = one_file(tmp_path, good, bad, test).failures()[0]
+    assert failure.message == "AttributeError: 'str' object has no attribute 'items'"
+    assert (failure.observed, failure.expected) == ("", "")
+
+
+def test_of_long_values_the_part_that_differs(tmp_path: Path) -> None:
+    """Pytest cuts both sides where they look the same; what code gave that is not followed is in its words alone."""
+    good = """
+        def tree(sign):
+            for n in range(9):
+                yield f"a long name, number {n}{sign}"
+    """
+    bad = good.replace("{n}{sign}", "{n // 2}{sign}")
+    test = """
+        import lib
+        def test():
+            assert "/".join(lib.tree("")).split("/") == [
+                "a long name, number 0",
+                "a long name, number 1",
+                "a long name, number 2",
+                "a long name, number 3",
+            ]
+    """
+    failure = one_file(tmp_path, good, bad, test).failures()[0]
+    values = ("'a long name, number 0'", "'a long name, number 1'")
+    assert (failure.observed, failure.expected) == values
+
+
 RAISING = """\
 from contextlib import nullcontext
 import pytest

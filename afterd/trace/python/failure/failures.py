@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from afterd.execution.failures.pytest_says import compared_values
 from afterd.execution.failures.values import meant_file
 from afterd.model.location import Location
 from afterd.model.outcome import FailureKind, Outcome, Unresolved
@@ -70,13 +71,18 @@ class Failures:
         if failure["type"] == "SystemExit":
             kind = FailureKind.EXIT
         condition, step = self._condition(place, failure)
-        observed, expected = self._compared(condition, place)
+        # An exception out of a statement is not what that compares.
+        raised = kind is FailureKind.EXCEPTION and self._raise_at(place) is None
+        observed, expected = ("", "") if raised else self._compared(condition, place)
+        said = f"{failure['type']}: {failure['message']}".strip()
+        if not observed and not expected and kind is FailureKind.ASSERTION:
+            observed, expected = compared_values(said)
         return Predicate(
             step=self.trace.number(step),
             condition=condition,
             text=place.node.statement.text,
             kind=kind,
-            message=f"{failure['type']}: {failure['message']}".strip().splitlines()[0],
+            message=said.splitlines()[0],
             observed=observed,
             expected=expected,
             failed_at=location(place.node.statement, place.frame),
