@@ -102,8 +102,6 @@ def _verdict(explanation: Explanation, *, ascii_only: bool) -> Text:
     sign = (("+" if good else "x") if ascii_only else ("✓" if good else "✗")) + " "
     colour = "green" if good else "red"
     verdict = Text(sign, f"bold {colour}").append_text(as_terminal(headline(explanation), "bold"))
-    if explanation.root:  # the test's name is copied: it is not cut in two
-        verdict.no_wrap, verdict.overflow = True, "ignore"
     return (
         verdict.append(f". {one_line(explanation.reason)}")
         if good and explanation.reason
