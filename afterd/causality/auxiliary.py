@@ -81,6 +81,7 @@ class AuxiliarySearch:
         self.builds = 0
         self._refused = refused
         self._said: dict[ChangeSet, str] = {}
+        self._taught: dict[ChangeSet, ChangeSet] = {}
         self._needed = cache(needed)
         self._worth = worth or Worth()
         self.standing = standing
@@ -120,8 +121,21 @@ class AuxiliarySearch:
         return bool(self.named(reverted))
 
     def named(self, reverted: ChangeSet) -> ChangeSet:
-        """What ``reverted`` asks for by its names, where a compiler decides; it costs nothing."""
-        return self._needed(reverted) if self.standing.proves else NOTHING
+        """What ``reverted`` asks for by its names, and by what builds said, where a compiler decides; it is free."""
+        return self._asked_for(reverted) if self.standing.proves else NOTHING
+
+    def _asked_for(self, reverted: ChangeSet) -> ChangeSet:
+        """What names ask for, and what builds did: who asked for it is among what all have that asked for the same."""
+        found = self._needed(reverted)
+        for told, asking in self._taught.items():
+            if asking <= reverted | found and not told <= reverted | found:
+                found |= told - reverted
+        return found
+
+    def _teach(self, reverted: ChangeSet, told: ChangeSet) -> None:
+        """A build refused a set without what it ``told``: twenty sets in a row lacked the same (libxkbcommon)."""
+        if told:
+            self._taught[told] = self._taught.get(told, reverted) & reverted
 
     def spent(self) -> float:
         """What builds that were made to see what goes along, and the compiler's answers, have cost, in runs."""
@@ -139,7 +153,7 @@ class AuxiliarySearch:
         if not self.lacks(reverted):
             return NOTHING
         candidates = self._candidates(reverted, "")
-        return self._told(reverted, candidates, self._needed(reverted)) or NOTHING
+        return self._told(reverted, candidates, self._asked_for(reverted)) or NOTHING
 
     def note_found(self, reverted: ChangeSet, auxiliary: ChangeSet) -> None:
         """A variant was seen to build with what goes along."""
@@ -221,7 +235,7 @@ class AuxiliarySearch:
 
     def _search(self, reverted: ChangeSet, diagnostics: str) -> ChangeSet | None:
         candidates = self._candidates(reverted, diagnostics)
-        needed = self._needed(reverted)
+        needed = self._asked_for(reverted) if self.standing.proves else self._needed(reverted)
         if not needed and not self.unbuildable(reverted):
             return self._built_with(reverted, candidates)
         if not self.standing.proves:
@@ -240,6 +254,8 @@ class AuxiliarySearch:
         mended = self._mended(
             reverted, candidates, most_along(reverted), against=self._refusal, closed=True
         )
+        if mended is not None:
+            self._teach(reverted, mended - self._closed(reverted, NOTHING))
         if mended is not None or has_crashed(self._said.get(reverted, "")):
             return mended
         return self._smallest(reverted, candidates, self._builds)

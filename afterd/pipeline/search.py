@@ -22,7 +22,7 @@ from afterd.config import Strategy
 from afterd.execution.failures.values import shown_lines
 from afterd.execution.meanwhile import told_meanwhile
 from afterd.execution.oracle import Oracle
-from afterd.limits import REPORT, WORK, SolverLimits, StoryLimits
+from afterd.limits import REPORT, SEARCH, WORK, SolverLimits, StoryLimits
 from afterd.logic import Solver
 from afterd.model.change import NOTHING, Change, ChangeForm, ChangeId, ChangeSet, in_order
 from afterd.model.explanation import CauseNode, Failure
@@ -305,13 +305,7 @@ def _found_answer(
     if whole:
         reason = "The budget was spent before fewer than all changes were seen to be enough."
     elif analysis.verified and analysis.minimal is None:
-        left = len(analysis.root | analysis.auxiliary)
-        why = (
-            "the budget was spent before it was seen that no fewer will do"
-            if oracle.spent
-            else _TOO_DEAR
-        )
-        reason = f"The search came down to {left} of {len(everything)} changes; {why}."
+        reason = narrowed_reason(analysis, len(everything), spent=oracle.spent)
     elif not analysis.root:
         reason = (
             "The budget was spent before a set of changes was seen to make the test pass."
@@ -332,6 +326,17 @@ def _found_answer(
         reason=reason,
         out_of_budget=bool(reason) and oracle.spent,
     )
+
+
+def narrowed_reason(analysis: Analysis, of: int, *, spent: bool) -> str:
+    """How far the search came down, of so many changes, why no further, and whom evidence speaks for there."""
+    left = analysis.root | analysis.auxiliary
+    why = "the budget was spent before it was seen that no fewer will do" if spent else _TOO_DEAR
+    likeliest = [each.change for each in analysis.suspects if each.change in left]
+    reason = f"The search came down to {len(left)} of {of} changes; {why}."
+    if likeliest:
+        reason += f" Evidence speaks most for {', '.join(likeliest[: SEARCH.leaders])}."
+    return reason
 
 
 def _failure(predicate: Predicate | None, execution: Execution) -> Failure | None:

@@ -370,3 +370,35 @@ def test_a_program_that_crashes_while_it_builds_asks_for_nobody() -> None:
     )
     assert search.find(frozenset({"c1"}), said) is None
     assert not built
+
+
+def test_what_builds_asked_for_is_known_of_those_that_have_all_that_asked() -> None:
+    """Libxkbcommon: a grammar is read by no compiler of single files, and each of twenty sets in a row was built
+    without the same two changes, and then with them.
+    """
+    names = {"c1": "-int other;\n", "c9": "-int kept;\n"}
+    changes = {
+        identifier: replace(each, patch=names.get(identifier, "-int more;\n"), file="a.y")
+        for identifier, each in made(COUNT).items()
+    }
+    built: list[ChangeSet] = []
+
+    def builds(reverted: ChangeSet) -> bool:
+        built.append(reverted)
+        return "c3" not in reverted or "c9" in reverted
+
+    search = AuxiliarySearch(
+        builds,
+        changes,
+        ids(COUNT),
+        Standing(lambda _reverted: ""),
+        refused=lambda _: "ld: a.c:3: undefined reference to `kept'",
+    )
+    whole = ids(6)
+    for left_out in ("c4", "c5"):
+        assert search.find(whole - {left_out}, "undefined reference to `kept'") == frozenset({"c9"})
+    before = len(built)
+    assert search.named(whole - {"c6"}) == NOTHING  # who asked may be that one
+    assert search.named(frozenset({"c1", "c2", "c3", "c6"})) == frozenset({"c9"})
+    assert search.by_names(frozenset({"c1", "c2", "c3", "c6", "c7"})) == frozenset({"c9"})
+    assert len(built) == before
