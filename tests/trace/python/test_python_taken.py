@@ -51,6 +51,7 @@ ALL = [HEAD, BODY, OTHER, LISTED, USED, DEFINED, HANDS, ANY, ASKS, GONE]
     [
         ("TypeError: first_true() got an unexpected keyword argument 'pred'", ["c1", "c2"]),
         ("AttributeError: module 'lib' has no attribute 'pairwise'", ["c4", "c6"]),
+        ("AttributeError: 'NoneType' object has no attribute 'pairwise'", []),
         ("NameError: name 'pairwise' is not defined", ["c4", "c6"]),
         ("ImportError: cannot import name 'pairwise' from 'lib' (/a/lib.py)", ["c4", "c6"]),
         ("TypeError: Client.opened() got an unexpected keyword argument 'manager'", ["c7"]),

@@ -13,13 +13,16 @@ from afterd.model.change import Change, ChangeForm, ChangeId
 from afterd.trace.python.source.unbuildable import MISSING, identifiers_of, module_names
 
 _CALLED = re.compile(r"(?P<function>[\w.<>]+)\(\) (?:got|missing|takes) ")
+_OF_NONE = "'NoneType' object has no attribute"
 _REQUIRED = re.compile(r"required (?:positional|keyword-only) arguments?:")
 
 
 def took_away(message: str, changes: Iterable[Change]) -> list[ChangeId]:
     """The changes to the definition of what an exception's ``message`` says is not there, or not called as it must be;
-    none where it says nothing of the kind.
+    none where it says nothing of the kind. Where None has not an attribute, the object is missing, not the attribute.
     """
+    if _OF_NONE in message:
+        return []
     name = next((found["name"] for each in MISSING.values() if (found := each.search(message))), "")
     called = _CALLED.search(message)
     took: list[Change] = []
