@@ -17,6 +17,9 @@ from afterd.causality.deltas.dependencies import Changes, home, structural_order
 from afterd.model.change import NOTHING, Change, ChangeForm, ChangeId, ChangeSet
 
 _NAME = re.compile(r"[A-Za-z_]\w+")
+_GIVEN_UP = re.compile(
+    r"^\w+Error: .*\((?P<file>[^\s()/]+\.py), line (?P<line>\d+)\)", re.MULTILINE
+)
 
 Brings = Callable[[frozenset[str]], ChangeSet]
 """The changes whose undoing brings definitions of some words back."""
@@ -48,7 +51,7 @@ class Answers:
         self, said: str, candidates: Sequence[ChangeId], reverted: ChangeSet
     ) -> ChangeSet:
         """What answers a complaint: where a file does not parse, what stands nearest to the cut."""
-        beside = self._beside(said, candidates, reverted)
+        beside = self._beside(said, candidates, reverted) or self._at_refused(said, candidates)
         if beside and complaint(said).unparsed:
             return beside
         return self._complained_of(said, candidates, reverted) or beside
@@ -120,6 +123,22 @@ class Answers:
             if self._changes[c].file in places
         }
         return frozenset([min(beside, key=lambda c: (beside[c], c))]) if beside else NOTHING
+
+    def _at_refused(self, said: str, candidates: Sequence[ChangeId]) -> ChangeSet:
+        """The nearest one to the line at which Python gave up a file that nothing was undone in: what was undone let
+        the run come to it. Python tells the file by its last name alone, so of several of that name none is meant.
+        """
+        told = _GIVEN_UP.search(said)
+        if told is None:
+            return NOTHING
+        here = {c: self._changes[c] for c in candidates}
+        named = {
+            c: each for c, each in here.items() if f"/{each.file}".endswith(f"/{told['file']}")
+        }
+        if len({each.file for each in named.values()}) != 1:
+            return NOTHING
+        line = int(told["line"])
+        return frozenset([min(named, key=lambda c: (abs(named[c].new.start - line), c))])
 
     def shared(self, change: ChangeId, names: frozenset[str]) -> float:
         """How much a change has to do with the names: those that few changes mention count most."""

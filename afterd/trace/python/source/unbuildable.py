@@ -90,6 +90,13 @@ def _is_taken(name: str, taken: frozenset[str]) -> bool:
     return name in taken or any(name.endswith(f".{gone}") for gone in taken if "." in gone)
 
 
+_GIVEN_UP = re.compile(
+    r'File "(?P<path>[^"\n]+)", line (?P<line>\d+)\n(?:[^\n]*\n){0,3}?(?:E +)?'
+    r"(?P<said>(?:Syntax|Indentation|Tab)Error: [^\n]+)"
+)
+_PLACED = re.compile(r"\.py, line \d+\)")
+
+
 class MissingPieces:
     """Tells of a variant's run whether it failed for want of what was undone."""
 
@@ -107,4 +114,12 @@ class MissingPieces:
         said = outcome.signature.message if outcome.signature else ""
         taken = taken_away(self._changes[each] for each in reverted if each in self._changes)
         found = missing_in_output(f"{said}\n{outcome.detail}", taken)
-        return found.text if found else ""
+        return _with_place(found.text, outcome.detail) if found else ""
+
+
+def _with_place(said: str, detail: str) -> str:
+    """What a parser said, with where it gave up as Python words it, which a report of pytest's tells above it."""
+    told = None if _PLACED.search(said) else _GIVEN_UP.search(detail)
+    if told is None or not said.startswith(told["said"].strip()):
+        return said
+    return f"{said} ({PurePosixPath(told['path']).name}, line {told['line']})"
