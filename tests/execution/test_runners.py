@@ -310,6 +310,30 @@ def test_a_program_that_only_python_tests_is_built(tmp_path: Path) -> None:
     assert detect(write(tmp_path / "chores", chores)).build == ()
 
 
+@pytest.mark.parametrize(
+    ("makefile", "left"),
+    [
+        (
+            ".PHONY: all check\nall: lib \\\n  check\nlib:\n\ttrue\ncheck: lib\n\tfalse\n",
+            ("-o", "check"),
+        ),
+        ("CC := cc\nlib: prog test # all of it\nprog:\n\ttrue\ntest:\n\tfalse\n", ("-o", "test")),
+        ("all: lib # not check\nlib:\n\ttrue\ncheck: all\n\tfalse\nmore: check\n", ()),
+    ],
+)
+def test_a_plain_make_that_tests_as_well_only_builds(
+    tmp_path: Path, makefile: str, left: tuple[str, ...]
+) -> None:
+    """A failing test was a version that does not build."""
+    found = detect(write(tmp_path, {"Makefile": makefile}))
+    assert found.build[2:] == left
+    if left:
+        assert f"building with `make {' '.join(left)}`, testing with" in found.sentence
+    done = run(Command(found.build, tmp_path, {"PATH": os.environ["PATH"]}), LIMITS)
+    assert (done.ending, done.status) == (Ending.EXITED, 0)
+    done.remove()
+
+
 def test_make(tmp_path: Path) -> None:
     script = "for t in a b c; do [ $t = b ] && echo FAIL: $t || echo PASS: $t; done; exit 1"
     root = write(tmp_path, {"Makefile": f"all:\ncheck:\n\t@{script}\n".replace("$", "$$")})

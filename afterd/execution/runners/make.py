@@ -18,6 +18,7 @@ _MAKING = re.compile(
     re.MULTILINE,
 )
 _MAKERS = ("autogen.sh", "bootstrap", "bootstrap.sh", "buildconf", "buildconf.sh")
+_RULE = re.compile(r"^([\w-][\w./-]*)[ \t]*::?(?!=)([^\n]*)", re.MULTILINE)
 _SAFE = re.compile(r"[\w./+@-]+")
 
 
@@ -82,11 +83,14 @@ class Make:
         target = _target(makefile_text(root, name)) if name else ""
         if not target:
             return None
+        # What the plain `make` tests as well would be a version that does not build: that target counts as made.
+        left = ("-o", target) if _is_made_by_default(makefile_text(root, name), target) else ()
+        built = " ".join(("make", *left))
         return Detected(
             self.name,
-            ("make", f"-j{jobs()}"),
+            ("make", f"-j{jobs()}", *left),
             ("make", target),
-            f"Found {name}: building with `make`, testing with `make {target}`.",
+            f"Found {name}: building with `{built}`, testing with `make {target}`.",
         )
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
@@ -113,6 +117,13 @@ def _made_by(root: Path) -> str:
     """What makes configure: the project's own script, which knows more than autoreconf."""
     name = has(root, *_MAKERS)
     return f"NOCONFIGURE=1 sh ./{name}" if name else "autoreconf --install --force"
+
+
+def _is_made_by_default(makefile: str, target: str) -> bool:
+    """Whether what is made where no target is named has this one among what it needs."""
+    rules = _RULE.findall(makefile.replace("\\\n", " "))
+    needed = [needs for made, needs in rules if made in ("all", rules[0][0])]
+    return any(target in needs.split("#")[0].split() for needs in needed)
 
 
 def _target(makefile: str) -> str:
