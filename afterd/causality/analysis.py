@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from afterd.causality.auxiliary import Builds, Refused, nothing_said
@@ -15,7 +15,7 @@ from afterd.causality.suspicion import Suspect
 from afterd.causality.trials import Clashing, OutcomeOf, OutcomesOf, nothing_clashes
 from afterd.causality.watch import Watch
 from afterd.causality.worth import Worth
-from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.change import NOTHING, ChangeId, ChangeSet
 from afterd.model.explanation import CauseNode
 from afterd.model.outcome import Verdict
 from afterd.model.trace import Execution, Predicate
@@ -41,7 +41,8 @@ class Oracles:
     ``outcomes`` answers for several variants side by side, ``width`` of them at the same time; None where
     that is not possible.
     ``standing`` tells without a build whether one stands alone. ``worth`` weighs what evidence costs
-    against the runs that it saves. ``named`` is what the failure names.
+    against the runs that it saves. ``named`` is what the failure names,
+    ``similarity`` how similar the text of each change is to the test's (``textual_similarity``).
     ``traced`` gives the failing run of a variant; None where that is not possible. ``clashing``: what
     must be undone as well, by the failure of a variant that failed otherwise; ``closure``: by the names
     that changes define and use; ``commits`` are those of the range, oldest first, where it is known which made what.
@@ -57,6 +58,7 @@ class Oracles:
     standing: Standing = NOTHING_TOLD
     worth: Worth = field(default_factory=Worth)
     named: NamedByFailure = NOTHING_NAMED
+    similarity: Mapping[ChangeId, float] = field(default_factory=dict)
     traced: TracedVariant = not_traced
     clashing: Clashing = nothing_clashes
     closure: Closure = field(default_factory=Closure)
@@ -77,6 +79,7 @@ class Oracles:
             None if outcomes is None else lambda sets: outcomes([reverted | more for more in sets]),
             self.standing.asked_by(lambda question: lambda more: question(reverted | more)),
             worth=self.worth,
+            similarity=self.similarity,
             traced=lambda more: self.traced(reverted | more),
             clashing=lambda more: self.clashing(reverted | more),
             watch=self.watch,

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from afterd.causality.analysis import Analysis, LedBack, Oracles
 from afterd.causality.around import Around
@@ -26,7 +27,7 @@ from afterd.causality.causes import Causes
 from afterd.causality.counterfactual import Counterfactual
 from afterd.causality.deltas.definitions import only_defines
 from afterd.causality.deltas.dependencies import Changes, home, structural_order
-from afterd.causality.deltas.history import made_after, newest_commit
+from afterd.causality.deltas.history import commit_guilt, made_after, newest_commit
 from afterd.causality.deltas.renaming import mere_renames
 from afterd.causality.halving import Halving, ShorterRangeError
 from afterd.causality.infection import Green
@@ -106,8 +107,16 @@ class Loop:
         executed = frozenset(execution.executed_changes())
         many = len(changes) > SEARCH.all_sets
         halving = oracles.halving if many else Halving()
+        of_commits = partial(
+            commit_guilt, oracles.commits, changes, executed=executed, similarity=oracles.similarity
+        )
         self._reversion = Reversion(
-            self._trials, changes, executed, halving, oracles.commits, oracles.worth
+            self._trials,
+            changes,
+            executed,
+            halving,
+            of_commits if oracles.commits else None,
+            oracles.worth,
         )
         self._green = Green(execution)
         self._causes = Causes(
@@ -293,7 +302,12 @@ class Loop:
         conduct = self._unmet if unmet else frozenset[Conduct]()
         found = suspects_of(self._execution, self._green, self._causes.links, unmet=conduct)
         met = [s for s in found if s.tier <= Tier.CAUSE and s.change in self._changes]
-        return sorted([*met, *self._shown(met)], key=lambda suspect: -suspect.weight)
+        suspects = map(self._read, [*met, *self._shown(met)])
+        return sorted(suspects, key=lambda suspect: -suspect.weight)
+
+    def _read(self, suspect: Suspect) -> Suspect:
+        """A suspect with how similar its text is to the test's."""
+        return replace(suspect, similarity=self._oracles.similarity.get(suspect.change, 0.0))
 
     def _shown(self, met: Sequence[Suspect]) -> list[Suspect]:
         """The changes that the failure's own report shows, or that took away what it says is missing, and no cause has
@@ -422,7 +436,7 @@ class Loop:
         shared = kinship(self._changes, leaders)
         return [
             suspect if suspect.tier <= Tier.CAUSE else self._kin(suspect, shared)
-            for suspect in known
+            for suspect in map(self._read, known)
             if suspect.change in self._changes
         ]
 

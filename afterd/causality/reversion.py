@@ -10,13 +10,12 @@ it never clears a change. Of n suspects at most n² + 3n reversions are tried, a
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from afterd.causality.attempts import Attempts
 from afterd.causality.belief import Belief, Field, Predict
 from afterd.causality.deltas.dependencies import Changes, home
-from afterd.causality.deltas.history import commit_guilt
 from afterd.causality.halving import Halving
 from afterd.causality.hypotheses import Proposal, next_reversion, proposed_reversion, telling_share
 from afterd.causality.shrinking import Root, Shrinking, in_suspicion_order
@@ -28,13 +27,17 @@ from afterd.model.change import NO_GUILT, NOTHING, ChangeId, ChangeSet, CommitGu
 from afterd.model.outcome import Unresolved, Verdict
 from afterd.weights import RUNS
 
+GuiltOfCommits = Callable[[Mapping[ChangeId, float]], CommitGuilt]
+
 
 class TrialsSpentError(Exception):
     """Sets of suspects were tried in vain, as many as there are changes to put back one by one."""
 
 
 class Reversion:
-    """Dynamic analysis; it remembers the verdicts of earlier calls. ``commits``: those of the range, oldest first."""
+    """Dynamic analysis; it remembers the verdicts of earlier calls. ``commit_guilt`` tells how likely each commit of
+    the range is guilty, by how likely changes are; None where it is not known which made what.
+    """
 
     def __init__(
         self,
@@ -42,11 +45,11 @@ class Reversion:
         changes: Changes,
         executed: ChangeSet = NOTHING,
         halving: Halving | None = None,
-        commits: Sequence[str] = (),
+        commit_guilt: GuiltOfCommits | None = None,
         worth: Worth | None = None,
     ) -> None:
         self._executed = executed
-        self._commits = commits
+        self._guilt_of_commits = commit_guilt
         self._field = Field((), {})
         self._halving = halving or Halving()
         self._trials = trials
@@ -162,7 +165,7 @@ class Reversion:
         """How likely each commit is to have turned the test red, by what is thought of its changes: a ``belief`` that
         knows all runs, or a new one.
         """
-        if not self._commits:
+        if self._guilt_of_commits is None:
             return NO_GUILT
         suspects = self._field.suspects
         guilt = dict.fromkeys((suspect.change for suspect in suspects), 0.0)
@@ -171,7 +174,7 @@ class Reversion:
             several = belief.guilt()
             inside = belief.chance(frozenset(guilt)) / (sum(several) or 1.0)
             guilt.update(zip(guilt, (chance * inside for chance in several), strict=True))
-        return commit_guilt(self._commits, self._changes, guilt, self._executed)
+        return self._guilt_of_commits(guilt)
 
     def _guided(self, field: Field, passing: Trial | None, *, thorough: bool) -> Iterator[Trial]:
         """Ever smaller passing reversions, as the hypotheses lead; the commits first where these tell more."""

@@ -63,7 +63,8 @@ class Suspect:
     """A change with its tier; ``step`` is where it shows (0: nowhere), ``level`` as in ``Link``.
 
     ``signs`` are what else is known: whether an effect was seen, how green speaks of the cause; ``kinship``
-    is how much it shares with leading suspects (``kinship``).
+    is how much it shares with leading suspects (``kinship``), ``similarity`` how much its text does with the failing
+    test's (``textual_similarity``).
     ``along``: how many other changes must go along for a variant without it to be built; ``needs``: which,
     where that costs no build to know; ``defines``: it only defines what these use. ``home``: its file, class and
     function, outermost first, or only its file where the text does not tell what belongs together (C).
@@ -75,6 +76,7 @@ class Suspect:
     step: StepId = 0
     signs: tuple[Sign, ...] = ()
     kinship: float = 0.0
+    similarity: float = 0.0
     along: int = 0
     needs: ChangeSet = NOTHING
     defines: bool = False
@@ -84,12 +86,12 @@ class Suspect:
     def weight(self) -> float:
         """The odds that this change is guilty, relative to other suspects."""
         own = WEIGHTS[self.tier] * odds_of(self.signs) * ODDS.level**self.level
-        return own * (1 + ODDS.kin * self.kinship)
+        return own * float(ODDS.similar**self.similarity) * (1 + ODDS.kin * self.kinship)
 
     def counted_signs(self) -> Signs:
         """What its weight is made of: how often each of the odds counts, by name."""
         counted = Counter[str]([self.tier.name.lower(), *map(str, self.signs)])
-        rest = {"level": self.level, "kin": self.kinship}
+        rest = {"level": self.level, "kin": self.kinship, "similar": round(self.similarity, 1)}
         return {**counted, **{name: much for name, much in rest.items() if much}}
 
 

@@ -53,6 +53,9 @@ class LoopLimits:
     near: int = 3  # branches above a step that are met level by level, as in the paper
     above: int = 300  # that are walked to where green went another way
     omissions: int = 200  # steps that are asked what writer is missing
+    read_test: int = (
+        200_000  # bytes of a file of tests that is looked through for what they are about
+    )
     letters: int = 3  # and digits of a line of output that is no mere punctuation
     shown: int = 40  # steps of one cause, the root's own first
 

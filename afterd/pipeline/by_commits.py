@@ -15,9 +15,10 @@ from afterd.causality.deltas.history import commit_guilt
 from afterd.errors import ToolchainError, TraceError
 from afterd.execution.oracle import Oracle
 from afterd.limits import SEARCH
-from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.change import NO_GUILT, NOTHING, ChangeSet, CommitGuilt
 from afterd.pipeline.bisected import Bisection
 from afterd.pipeline.case import Case
+from afterd.pipeline.text_of_test import similarity_to_test
 from afterd.pipeline.tracing import Tracing
 from afterd.workspace import Phase, Range
 
@@ -27,22 +28,30 @@ def of_red_commits(
     wanted: Range,
     oracle: Oracle,
     bisection: Bisection,
+    guilt: CommitGuilt = NO_GUILT,
     most: int = sys.maxsize,
     needed: Needed = nothing_needed,
-    executed: ChangeSet = NOTHING,
 ) -> ChangeSet:
     """The live changes that the commits made in which the test turned red, and what is ``needed`` for them to build, by
     their names; none where undoing them all repairs nothing, or spares nothing, or where they are more than ``most``.
-    The commits that made changes which the failing run ``executed`` are asked first.
+    The commits of most ``guilt`` are asked first.
     """
     live = {change.id: change for change in wanted.changes.live}
     with case.workspace.clock.during(Phase.RUN):
-        guilt = commit_guilt(wanted.changes.commits, live, {}, executed)
         commits = bisection.red_commits(guilt)
         made = frozenset(name for name, change in live.items() if commits & set(change.commits))
         made |= needed(made)
         spares = 0 < len(made) <= min(most, len(live) - 1)
         return made if spares and oracle.outcome(made).passed else NOTHING
+
+
+def guilt_before_reading(
+    case: Case, wanted: Range, oracle: Oracle, tracing: Tracing
+) -> CommitGuilt:
+    """How likely each commit is guilty by what the failing run executed, and by the texts of changes and test."""
+    live = {change.id: change for change in wanted.changes.live}
+    similarity = similarity_to_test(case, wanted, oracle, tracing.lines)
+    return commit_guilt(wanted.changes.commits, live, {}, tracing.executed, similarity)
 
 
 def range_of_changes(wanted: Range, made: ChangeSet) -> Range:

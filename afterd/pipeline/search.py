@@ -32,6 +32,7 @@ from afterd.pipeline.bisected import Bisection
 from afterd.pipeline.case import Case
 from afterd.pipeline.promises import kept_promises, those_without_which_it_fails_as_ever
 from afterd.pipeline.runs_as_builds import RunsAsBuilds
+from afterd.pipeline.text_of_test import similarity_to_test
 from afterd.pipeline.tracing import Tracing, Unread
 from afterd.weights import RUNS
 from afterd.workspace import Phase, Range
@@ -110,6 +111,9 @@ def search(
             tracing.standing.asked_by(partial(clock.over, Phase.CHECK)),
             worth=worth,
             named=named_by_failure(oracle, live.values(), tracing),
+            similarity=clock.over(Phase.COMPARE, similarity_to_test)(
+                case, wanted, oracle, tracing.lines
+            ),
             traced=clock.over(Phase.TRACE, tracing.variant),
             clashing=variants.clashing,
             closure=tracing.closure,

@@ -21,7 +21,12 @@ from afterd.model.explanation import ChangeCounts, Explanation, Failure, Status
 from afterd.model.outcome import FailureKind, Unresolved
 from afterd.pipeline.bisected import Bisection
 from afterd.pipeline.by_chance import unless_by_chance
-from afterd.pipeline.by_commits import of_red_commits, range_of_changes, traced_beside
+from afterd.pipeline.by_commits import (
+    guilt_before_reading,
+    of_red_commits,
+    range_of_changes,
+    traced_beside,
+)
 from afterd.pipeline.case import Case, told_by_test
 from afterd.pipeline.search import Found, named_by_failure, search
 from afterd.pipeline.tracing import Tracing, traced_failure
@@ -77,7 +82,9 @@ def _found_by_evidence(
     """
     clock, made, searched = case.workspace.clock, NOTHING, wanted
     if tracing.beside is not None:
-        made = of_red_commits(case, wanted, oracle, bisection, executed=tracing.executed)
+        with clock.during(Phase.COMPARE):
+            guilt = guilt_before_reading(case, wanted, oracle, tracing)
+        made = of_red_commits(case, wanted, oracle, bisection, guilt)
         searched = range_of_changes(wanted, made) if made else wanted
         with clock.during(Phase.TRACE):
             tracing = traced_beside(tracing, searched)
@@ -129,8 +136,9 @@ def _of_few(
     """What is found among the few changes that the red commits made, undone in the bad version; None where these are
     many, or undone repair nothing: then the commits' own part of the range is searched.
     """
-    needed = tracing.closure.needed
-    made = of_red_commits(case, wanted, oracle, bisection, SEARCH.all_sets, needed)
+    made = of_red_commits(
+        case, wanted, oracle, bisection, most=SEARCH.all_sets, needed=tracing.closure.needed
+    )
     if not made:
         return None
     if len(made) <= SEARCH.put_back:  # each is put back at once, what ran is tried alone

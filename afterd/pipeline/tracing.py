@@ -46,6 +46,15 @@ def no_twin(_root: ChangeSet) -> None:
     """Nothing is traced."""
 
 
+ExecutedLines = Callable[[], Mapping[str, frozenset[int]]]
+"""By file, the lines of the failing run on which something that was executed begins."""
+
+
+def no_lines() -> Mapping[str, frozenset[int]]:
+    """No run was recorded, or it is not told by lines."""
+    return {}
+
+
 def nothing_taken(_message: str) -> Sequence[ChangeId]:
     """Messages of this language are not read."""
     return ()
@@ -62,7 +71,7 @@ class Tracing:
     variant; ``twin`` is the failing run beside the bad version without a set of changes. ``beside`` gives what was put
     off: the failing run alone was recorded, and to read it beside the version without a set of changes costs more than
     to bisect the commits; ``executed`` are then the changes whose lines it executed. ``outcomes`` are those of the runs
-    that were recorded, by their trees.
+    that were recorded, by their trees, ``lines`` those that the failing one executed.
     """
 
     execution: Execution | None
@@ -77,6 +86,7 @@ class Tracing:
     twin: TracedTwin = no_twin
     beside: Callable[[ChangeSet], Tracing] | None = None
     executed: ChangeSet = NOTHING
+    lines: ExecutedLines = no_lines
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
 
 

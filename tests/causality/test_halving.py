@@ -110,6 +110,19 @@ def test_few_commits_that_changed_what_ran_have_most_of_the_guilt() -> None:
     assert len(set(commit_guilt(commits, changes, {}, frozenset()).values())) == 1
 
 
+def test_commits_whose_text_is_like_the_tests_have_more_of_the_guilt() -> None:
+    """Of many changes each counts less; a commit of which no change is left has as little as the least."""
+    made = {"alike": 1, "many": 4, "other": 1}
+    names = [name for name, count in made.items() for _ in range(count)]
+    changes = {f"c{n}": replace(change(n), commits=(name,)) for n, name in enumerate(names, 1)}
+    similarity = {"c1": 2.0, "c2": 0.0, "c3": 0.0, "c4": 0.0, "c5": 0.0, "c6": 0.0}
+    guilt = commit_guilt([*made, "gone"], changes, {}, frozenset(), similarity)
+    assert sum(guilt.values()) == pytest.approx(1.0)
+    assert guilt["alike"] == pytest.approx(ODDS.similar**2 * guilt["other"])
+    assert guilt["many"] == pytest.approx(2 * guilt["other"])
+    assert guilt["gone"] == pytest.approx(guilt["other"])
+
+
 @given(st.dictionaries(st.text(max_size=3), st.floats(0.01, 1.0), min_size=1, max_size=9))
 def test_what_is_uncertain_is_at_most_what_halving_the_number_takes(
     weights: dict[str, float],

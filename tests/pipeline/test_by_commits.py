@@ -162,8 +162,8 @@ def test_what_a_commits_changes_need_to_build_is_undone_with_them(
         cast("Range", SimpleNamespace(changes=SimpleNamespace(live=changes, commits=()))),
         cast("Oracle", SimpleNamespace(outcome=outcome)),
         cast("Bisection", SimpleNamespace(red_commits=lambda _guilt: frozenset({"commit1"}))),
-        most,
-        lambda reverted: frozenset({"c2"}) - reverted,
+        most=most,
+        needed=lambda reverted: frozenset({"c2"}) - reverted,
     )
     assert made == frozenset(found)
     assert len(asked) == len(found) // 2

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import log2
+from math import log2, sqrt
+from types import MappingProxyType
 
 from afterd.causality.deltas.dependencies import Changes
 from afterd.model.change import NOTHING, ChangeId, ChangeSet, FileKind
@@ -30,12 +31,17 @@ def newest_commit(commits: Sequence[str], changes: Changes, root: ChangeSet) -> 
 
 
 def commit_guilt(
-    commits: Sequence[str], changes: Changes, guilt: Mapping[ChangeId, float], executed: ChangeSet
+    commits: Sequence[str],
+    changes: Changes,
+    guilt: Mapping[ChangeId, float],
+    executed: ChangeSet,
+    similarity: Mapping[ChangeId, float] = MappingProxyType({}),
 ) -> dict[str, float]:
     """How likely each commit is to have turned the test red; the sum is 1.
 
     What is likely of a change goes to the commits that made it. What is then left (``guilt`` sums to less than 1)
-    is the others': most of it evenly those' that changed what the failing run executed, however few they are.
+    is the others': most of it those' that changed what the failing run executed, however few they are, and among
+    them by the ``similarity`` of their changes' texts to the test's.
     """
     known = frozenset(commits)
     ran = known.intersection(
@@ -43,15 +49,33 @@ def commit_guilt(
     )
     idle = known - ran
     shares = {True: ODDS.ran if idle else 1.0, False: 1.0 - ODDS.ran if ran else 1.0}
-    rest = {name: shares[name in ran] / len(ran if name in ran else idle) for name in commits}
+    drawn = _drawn_by_text(commits, changes, similarity)
+    whole = {True: sum(drawn[name] for name in ran), False: sum(drawn[name] for name in idle)}
+    rest = {name: shares[name in ran] * drawn[name] / whole[name in ran] for name in commits}
     left = max(0.0, 1.0 - sum(guilt.values()))
     likely = {name: left * weight for name, weight in rest.items()}
     for change, chance in guilt.items():
         makers = [name for name in changes[change].commits if name in known]
         for name in makers:
             likely[name] += chance / len(makers)
-    whole = sum(likely.values())
-    return {name: chance / whole for name, chance in likely.items()} if whole else rest
+    total = sum(likely.values())
+    return {name: chance / total for name, chance in likely.items()} if total else rest
+
+
+def _drawn_by_text(
+    commits: Sequence[str], changes: Changes, similarity: Mapping[ChangeId, float]
+) -> dict[str, float]:
+    """What each commit's texts speak for its guilt, beside the other commits': the odds of its changes, of which many
+    count less than each by itself (the root of their number fits best, see ``weights``); a commit of which nothing is
+    left in the range's two ends as little as the least.
+    """
+    odds: dict[str, list[float]] = {}
+    for change in changes.values():
+        for name in change.commits:
+            odds.setdefault(name, []).append(ODDS.similar ** similarity.get(change.id, 0.0))
+    drawn = {name: sum(each) / sqrt(len(each)) for name, each in odds.items()} if similarity else {}
+    least = min(drawn.values(), default=1.0)
+    return {name: drawn.get(name, least) for name in commits}
 
 
 def uncertainty(guilt: Mapping[str, float]) -> float:

@@ -44,6 +44,7 @@ def traced_python(
         clashing=python_clashes({change.id: change for change in wanted.changes.live}),
         took=partial(took_away, changes=wanted.changes.live),
         twin=partial(twin_of, runs, NOTHING),
+        lines=partial(_executed_lines, runs),
     )
     beside = partial(_traced_beside, workspace, wanted, tracer, runs, alone)
     runs.record_beside(
@@ -54,6 +55,10 @@ def traced_python(
         seconds, outcomes = tracer.seconds, _outcomes(wanted, runs)
         return replace(alone, seconds=seconds, outcomes=outcomes, beside=beside, executed=executed)
     return beside(wanted.everything)
+
+
+def _executed_lines(runs: Runs[RecordedRun]) -> Mapping[str, frozenset[int]]:
+    return runs.run(NOTHING).traces[0].lines()
 
 
 def _reading_work(run: RecordedRun) -> int:

@@ -1,0 +1,107 @@
+"""The texts of a range's changes beside the failing test's: what of it was executed, what was typed, what it said."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+import pygit2
+
+from afterd.causality.textual_similarity import Text, textual_similarity
+from afterd.execution.oracle import Oracle
+from afterd.limits import SEARCH
+from afterd.model.change import NOTHING, Change, ChangeId, FileKind
+from afterd.pipeline.case import Case
+from afterd.pipeline.tracing import ExecutedLines
+from afterd.vcs.enclosing import Symbol, innermost, symbols
+from afterd.vcs.kinds import FileRules, kind_of
+from afterd.vcs.tokens import language_of
+from afterd.vcs.trees import TreeReader
+from afterd.workspace import Range
+
+Content = Callable[[str], bytes | None]
+"""A file of a tree by its path."""
+_BETWEEN_WORDS = re.compile(r"[\s'\"();&|<>=]+")
+
+
+def similarity_to_test(
+    case: Case, wanted: Range, oracle: Oracle, executed: ExecutedLines
+) -> Mapping[ChangeId, float]:
+    """For each live change how similar its text, with its commits' messages, is to the test's."""
+    recipe, repository = case.test.recipe, case.workspace.repository
+    typed = " ".join([recipe.test_id, *recipe.test])
+    said = oracle.reference.message if oracle.reference else ""
+    content = _contents(TreeReader(case.workspace.objects), wanted.variants.tree(NOTHING))
+    ran = list(executed_functions(content, executed(), case.workspace.rules))
+    own = ran or [*named_texts(content, typed, recipe.folder)]
+    query = Text(
+        "\n".join([said, *(each.title for each in own)]),
+        "\n".join([typed, *(each.body for each in own)]),
+    )
+    messages = {name: _message(repository, name) for name in wanted.changes.commits}
+    texts = {change.id: text_of_change(change, messages) for change in wanted.changes.live}
+    return textual_similarity(query, texts)
+
+
+def executed_functions(
+    content: Content, executed: Mapping[str, frozenset[int]], rules: FileRules
+) -> Iterator[Text]:
+    """The functions of test files of which a run executed more than the line that defines them."""
+    for path in sorted(path for path in executed if kind_of(path, rules) is FileKind.TEST):
+        text = content(path)
+        if text is None:
+            continue
+        found = symbols(text, language_of(path))
+        entered = {innermost(found, line) for line in executed[path]}
+        inside = [s for s in found if s in entered and not any(_holds(s, each) for each in found)]
+        ran = [s for s in inside if not executed[path].isdisjoint(range(s.start + 1, s.end + 1))]
+        yield from _cut_out(text, ran)
+
+
+def named_texts(content: Content, typed: str, folder: str) -> Iterator[Text]:
+    """What a test's name and command speak of: of ``file.py::Class::name`` the functions of that name, as the class may
+    have it from another; of another file the whole, unless it is too long to be about one thing.
+    """
+    for word in dict.fromkeys(_BETWEEN_WORDS.split(typed)):
+        path, _, inside = word.partition("::")
+        text = content(os.path.normpath(f"{folder}/{path}")) if path else None
+        if text is None:
+            continue
+        name = inside.partition("[")[0].rpartition("::")[2]
+        of_name = [s for s in symbols(text, language_of(path)) if s.name.split(".")[-1] == name]
+        if of_name:
+            yield from _cut_out(text, of_name)
+        elif len(text) <= SEARCH.read_test:
+            yield Text("", text.decode(errors="replace"))
+
+
+def text_of_change(change: Change, messages: Mapping[str, str]) -> Text:
+    """The lines of a change, where they stand, and what its commits' ``messages`` say."""
+    lines = (line for sign in "-+" for line in change.lines(sign))
+    said = (messages[name] for name in change.commits if name in messages)
+    place = f"{change.file} {change.symbol}"
+    return Text(place, "\n".join([*said, *lines]))
+
+
+def _holds(outer: Symbol, inner: Symbol) -> bool:
+    return inner is not outer and outer.start < inner.start and inner.end <= outer.end
+
+
+def _cut_out(text: bytes, found: list[Symbol]) -> Iterator[Text]:
+    lines = text.decode(errors="replace").splitlines()
+    for each in found:
+        yield Text(each.name, "\n".join(lines[each.start - 1 : each.end]))
+
+
+def _contents(reader: TreeReader, tree: str) -> Content:
+    def content(path: str) -> bytes | None:
+        entry = reader.lookup(tree, os.fsencode(path))
+        return reader.read(entry.id) if entry is not None and entry.is_file else None
+
+    return content
+
+
+def _message(repository: pygit2.Repository, commit: str) -> str:
+    found: object = repository.get(commit)
+    return found.message if isinstance(found, pygit2.Commit) else ""

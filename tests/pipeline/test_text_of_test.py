@@ -1,0 +1,70 @@
+"""What a failing test's own text is: the functions that ran, else what its name and command speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from made_changes import change
+
+from afterd.causality.textual_similarity import Text
+from afterd.pipeline.text_of_test import executed_functions, named_texts, text_of_change
+from afterd.vcs.kinds import FileRules
+
+SUITE = b"""\
+import ops
+
+def check(value):
+    assert value
+
+class TestAdd:
+    def test_one(self):
+        check(ops.add(1, 1) == 2)
+
+    def test_two(self):
+        check(ops.add(2, 2) == 4)
+"""
+CHECK = Text("check", "def check(value):\n    assert value")
+ONE = Text("TestAdd.test_one", "    def test_one(self):\n        check(ops.add(1, 1) == 2)")
+
+
+def content(**files: bytes) -> Callable[[str], bytes | None]:
+    return {name.replace("__", "/") + ".py": text for name, text in files.items()}.get
+
+
+def test_functions_that_ran_and_not_what_was_only_defined() -> None:
+    """Lines 1, 3, 6, 7 and 10 run where the file is imported."""
+    executed = {
+        "tests/test_ops.py": frozenset({1, 3, 4, 6, 7, 8, 10}),
+        "ops.py": frozenset({1, 2}),
+        "tests/gone.py": frozenset({1}),
+    }
+    files = content(tests__test_ops=SUITE, ops=b"def add(a, b):\n    return a + b\n")
+    assert [*executed_functions(files, executed, FileRules())] == [ONE, CHECK]
+
+
+@pytest.mark.parametrize(
+    ("typed", "texts"),
+    [
+        ("pytest -q tests/test_ops.py::TestAdd::test_one", [ONE]),
+        ("tests/test_ops.py::TestInherits::test_one[a b]", [ONE]),
+        ("pytest 'tests/test_ops.py'", [Text("", SUITE.decode())]),
+        ("cd tests && ./run_them", []),
+        ("", []),
+    ],
+)
+def test_what_a_command_speaks_of(typed: str, texts: list[Text]) -> None:
+    assert [*named_texts(content(tests__test_ops=SUITE), typed, ".")] == texts
+
+
+def test_files_are_looked_for_where_the_command_runs() -> None:
+    files = content(lib__tests__test_ops=SUITE)
+    assert [*named_texts(files, "pytest tests/test_ops.py::test_one", "lib")] == [ONE]
+
+
+def test_a_change_says_what_its_commits_say() -> None:
+    made = replace(change(1), file="url.py", symbol="URL.join", commits=("a", "unknown"))
+    said = text_of_change(made, {"a": "Join keeps empty segments"})
+    assert said.title == "url.py URL.join"
+    assert said.body.startswith("Join keeps empty segments")
