@@ -112,7 +112,7 @@ class GuiltOdds:
     entangled: float = 0.1  # a compiler refuses it, whatever few others go along
     shown: float = 3.0  # the failure's report shows a line that it wrote, and no cause has met it
     spoken: float = 10.0  # the failure's message names the function or class that it stands in
-    similar: float = 2.2  # for each standard deviation by which its text is more like the test's than the others'
+    similar: float = 2.4  # for each standard deviation by which its text is more like the test's
     kin: float = 20.0  # it alone shares a name with a leading suspect
 
     # of sets of changes that may be a root

@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 FITTED = (
     "carrier", "cause", "slice", "executed", "other", "level", "parted", "passed", "carried",
     "absorbed", "same", "effect_seen", "unmet_parted", "unmet", "idle", "aside", "not_alone", "entangled",
-    "shown", "spoken",
+    "shown", "spoken", "similar",
 )  # fmt: skip
 """The odds that multiply. ``kin`` counts names instead and stays as it was chosen, and so does ``entry``: only
 ratios show in a choice, so one of them has to stand.
