@@ -81,6 +81,8 @@ def test_a_variant_that_lacks_something_clashes_with_who_took_it_away() -> None:
     assert clashes(frozenset({"c1"}), lacking) == {"c3"}
     assert clashes(frozenset({"c1", "c3"}), lacking) == {"c2"}  # nobody is left who took it
     assert clashes(frozenset({"c1"}), _failed_otherwise("ValueError: 3", shown)) == {"c2"}
+    brought = _failed_otherwise(said.replace("pool", "quiet"), "lib.py:10: TypeError\n")
+    assert clashes(frozenset({"c3"}), brought) == {"c1"}  # who asks for what only c3 gives
     assert not clashes(frozenset({"c1"}), Outcome(Verdict.FAIL, None, shown, lacking.signature))
 
 

@@ -26,7 +26,13 @@ from afterd.pipeline.tracers.variant_files import variant_files
 from afterd.pipeline.tracing import Tracing, compared_with, twin_of
 from afterd.trace.python.failure import raised_at
 from afterd.trace.python.recorder import RecordedRun
-from afterd.trace.python.source import MissingPieces, VariantCheck, nameless_changes, took_away
+from afterd.trace.python.source import (
+    MissingPieces,
+    VariantCheck,
+    brought,
+    nameless_changes,
+    took_away,
+)
 from afterd.vcs.trees import TreeReader
 from afterd.workspace import FailingTest, Range, Workspace, python_request
 
@@ -114,14 +120,17 @@ def _outcomes(wanted: Range, runs: Runs[RecordedRun]) -> Mapping[str, Outcome]:
 
 def python_clashes(live: Changes) -> Clashing:
     """What took away that which a variant's failure says is missing, else what its lines speak of: a keyword that the
-    function called does not take is raised in the calling one, around which nothing else needs to be undone.
+    function called does not take is raised in the calling one, around which nothing else needs to be undone. What was
+    only introduced by what is undone nobody took away: who asks for it wrote the line.
     """
     files = {change.file for change in live.values()}
 
     def clashes(reverted: ChangeSet, outcome: Outcome) -> ChangeSet:
         otherwise = outcome.reason is Unresolved.DIFFERENT_FAILURE
         said = outcome.signature.message if otherwise and outcome.signature else ""
-        took = took_away(said, (live[each] for each in live.keys() - reverted))
+        undone = [live[each] for each in live.keys() & reverted]
+        left = [live[each] for each in live.keys() - reverted]
+        took = () if brought(said, undone) else took_away(said, left)
         return frozenset(took) or clashing(live, reverted, raised_at(outcome, files))
 
     return clashes

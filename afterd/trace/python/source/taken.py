@@ -23,7 +23,7 @@ def took_away(message: str, changes: Iterable[Change]) -> list[ChangeId]:
     """
     if _OF_NONE in message:
         return []
-    name = next((found["name"] for each in MISSING.values() if (found := each.search(message))), "")
+    name = _missing_name(message)
     called = _CALLED.search(message)
     took: list[Change] = []
     if called is not None:
@@ -35,6 +35,20 @@ def took_away(message: str, changes: Iterable[Change]) -> list[ChangeId]:
     elif name:
         took += filter(_of_definition(name), changes)
     return [*dict.fromkeys(change.id for change in took)]
+
+
+def brought(message: str, changes: Iterable[Change]) -> bool:
+    """Whether one of these changes introduced the name that an exception's ``message`` says is not there."""
+    name = _missing_name(message)
+    return any(
+        name in identifiers_of(each.patch, "+") - identifiers_of(each.patch, "-")
+        for each in changes
+        if name
+    )
+
+
+def _missing_name(message: str) -> str:
+    return next((found["name"] for each in MISSING.values() if (found := each.search(message))), "")
 
 
 def _of_signature(name: str, *, added: bool) -> Callable[[Change], bool]:
