@@ -30,7 +30,7 @@ from afterd.execution.runners import (
 from afterd.execution.runners.prepared import prepared_interpreter
 from afterd.execution.runners.pytest import PLUGIN, PLUGINS
 from afterd.execution.runners.unittest import REPORTING, Unittest
-from afterd.execution.runners.version_file import version_files
+from afterd.execution.runners.version_file import version_files, version_variables
 from afterd.execution.signature import telling_signature
 from afterd.execution.told import THE_END
 from afterd.model.outcome import FailureSignature
@@ -249,7 +249,8 @@ def given_recipe(workspace: Workspace, settings: Settings) -> Recipe:
     """The recipe of the test command that was given: where it imports from, and who tells its tests."""
     checkout = Path(workspace.repository.workdir or workspace.state)
     assigned, command = without_assignments(with_environment_of(settings.test, checkout))
-    extra = {**workspace.surroundings, **assigned_variables(assigned)}
+    told = version_variables(checkout)
+    extra = {**told, **workspace.surroundings, **assigned_variables(assigned)}
     surrounding = scrubbed_environment(extra=extra)
     runner = runner_of(command, surrounding, checkout)
     path = ""

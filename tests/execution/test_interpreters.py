@@ -18,7 +18,11 @@ import pytest
 from afterd.errors import TestError
 from afterd.execution.runners import Python, detect
 from afterd.execution.runners.python import python_path
-from afterd.execution.runners.version_file import archive_version_files, version_files
+from afterd.execution.runners.version_file import (
+    archive_version_files,
+    version_files,
+    version_variables,
+)
 
 
 def write(root: Path, files: Mapping[str, str]) -> Path:
@@ -188,6 +192,22 @@ def test_a_version_file_that_git_ignores(tmp_path: Path, name: str, written: str
     assert "__version__ = version" in generated[1]
     write(home, {"src/a/_version.py": "__version__ = '1.2'\n"})
     assert version_files(root, home) == {"src/a/_version.py": "__version__ = '1.2'\n"}
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "asks"),
+    [
+        ("setup.py", "setup(setup_requires=['pbr>=2.0.0'], pbr=True)\n", 1),
+        ("pyproject.toml", '[build-system]\nrequires = ["pbr>=6.0.0"]\n', 1),
+        ("setup.cfg", "[metadata]\nname = pbrain\n", 0),
+    ],
+)
+def test_pbr_is_told_a_version(tmp_path: Path, name: str, written: str, asks: int) -> None:
+    """Bandit asks pbr for its version when it is imported, which looks for a history: its tests were called new."""
+    root = write(tmp_path / "slot", {name: written, "tests/test_a.py": "def test_a(): ...\n"})
+    told = version_variables(root)
+    assert list(told) == (["PBR_VERSION"] if asks else [])
+    assert detect(root).extra.items() >= told.items()
 
 
 @pytest.mark.parametrize(

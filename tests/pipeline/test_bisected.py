@@ -60,6 +60,20 @@ def _history(path: Path, *, with_check_from: int = 0, untestable: int = -1) -> l
     return authored_git(path, "rev-list", "--reverse", "HEAD").split()
 
 
+class _Heard(Silent):
+    """How many commits' versions were run for each test."""
+
+    def __init__(self) -> None:
+        self.bisected: list[int] = []
+
+    def stage(self, name: str, detail: str = "") -> None:  # noqa: ARG002 - a listener's signature
+        if name == "explaining":
+            self.bisected.append(0)
+        self.bisected[-1:] = [
+            each + (name == "bisecting the commits") for each in self.bisected[-1:]
+        ]
+
+
 def _explained(path: Path, good: str, budget: Budget | None = None) -> Explanation:
     [found] = explain(
         Settings(
@@ -96,11 +110,13 @@ def test_where_one_test_turned_red_the_next_is_asked_first(tmp_path: Path) -> No
     authored_git(path, "add", "-A")
     authored_git(path, "commit", "-q", "-m", "as tests of pytest")
     settings = Settings(path, range=f"{commits[0]}..HEAD", python=sys.executable)
-    one, two = explain(settings)
+    heard = _Heard()
+    one, two = explain(settings, heard)
     assert one.range == two.range
     assert {change.file for change in (*one.root, *two.root)} == {"table.txt"}
     assert one.root == two.root
-    assert two.runs.tests < one.runs.tests, (one.runs, two.runs)
+    first, second = heard.bisected
+    assert 0 < second < first
 
 
 def test_a_test_that_came_last_is_run_on_all_versions(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from afterd.execution.runners.pytest import configuration_of
 from afterd.execution.runners.python import Python, build_for, python_path
 from afterd.execution.runners.reading import text
 from afterd.execution.runners.unittest import Unittest, dotted_name
-from afterd.execution.runners.version_file import version_files
+from afterd.execution.runners.version_file import version_files, version_variables
 
 _MANAGED = ("manage.py", "tests/manage.py", "test/manage.py")
 _RUN = ("runtests.py", "tests/runtests.py", "test/runtests.py")
@@ -48,7 +48,10 @@ class Django:
             build_for(root, python.path),
             (*within, *command, *verbose),
             f"Found {script}: testing with Django's runner and {python.where}.",
-            {"PYTHONPATH": python_path(root, self.python.home, python.asked.paths)},
+            {
+                "PYTHONPATH": python_path(root, self.python.home, python.asked.paths),
+                **version_variables(root),
+            },
             python.asked.digest,
             generated=version_files(root, self.python.home),
             alone=managed or _TAKES_LABELS.search(said) is not None,

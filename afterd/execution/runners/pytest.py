@@ -15,7 +15,7 @@ from afterd.execution.runners.plugins import afterd_outcomes
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.python import Python, build_for, python_path
 from afterd.execution.runners.reading import has, jobs, text, toml
-from afterd.execution.runners.version_file import version_files
+from afterd.execution.runners.version_file import version_files, version_variables
 from afterd.limits import PROJECT
 
 PLUGINS = str(Path(afterd_outcomes.__file__).parent)
@@ -68,7 +68,7 @@ class Pytest:
             build,
             (*test, *against),
             sentence,
-            surroundings(own),
+            {**surroundings(own), **version_variables(root)},
             python.asked.digest,
             several=("-n", jobs()) if "xdist" in python.asked.modules and jobs() != "1" else (),
             reported=True,

@@ -12,7 +12,7 @@ from afterd.execution.process import ProcessResult
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.python import Python, build_for, python_path
 from afterd.execution.runners.reading import text
-from afterd.execution.runners.version_file import version_files
+from afterd.execution.runners.version_file import version_files, version_variables
 from afterd.limits import PROJECT
 
 _FAILED = re.compile(r"^(?:FAIL|ERROR): (?P<name>[\w.]+) \((?P<place>[\w.]+)\)", re.MULTILINE)
@@ -76,7 +76,7 @@ class Unittest:
             build_for(root, python.path),
             (python.path, "-m", "unittest", "discover", "-v", "-s", folder, *top),
             f"Found {example.relative_to(root)}: testing with unittest of {python.where} in {folder}/.",
-            {"PYTHONPATH": own + path},
+            {"PYTHONPATH": own + path, **version_variables(root)},
             python.asked.digest,
             generated=version_files(root, self.python.home),
         )

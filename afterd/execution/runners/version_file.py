@@ -17,6 +17,7 @@ _SAID_IN = ("pyproject.toml", "setup.py", "setup.cfg")
 _DECLARED = re.compile(
     r"""\b(?:write_to|version_file|version-file)["']?\s*[=:]\s*["']?(?P<file>[\w./-]+\.py)\b"""
 )
+_PBR = re.compile(r"\bpbr\b")
 _ASKED = re.compile(r"\bm4_esyscmd(?:_s)?\s*\(\s*\[*(?P<command>[^\])]*)")
 _READ = re.compile(r"""(?im)^\s*\w*version_?file\w*=["']?(?P<file>[\w.-][\w./-]*)""")
 _VERSION_FILE = re.compile(r"[\w./-]*version", re.IGNORECASE)
@@ -39,6 +40,14 @@ def version_files(root: Path, home: Path | None) -> dict[str, str]:
         if _is_below(path):
             found[str(path)] = (text(home / path) if home else "") or _TEXT
     return found
+
+
+def version_variables(root: Path) -> dict[str, str]:
+    """The variables by which pbr is told the version of a project that asks it while it runs: where there is neither a
+    history nor an installed package it refuses to be imported.
+    """
+    asks = any(_PBR.search(text(root / name)) for name in _SAID_IN)
+    return {"PBR_VERSION": _ARCHIVED} if asks else {}
 
 
 def archive_version_files(root: Path) -> dict[str, str]:
