@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import pygit2
 
@@ -14,7 +15,7 @@ from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, Change, ChangeId, FileKind
 from afterd.pipeline.case import Case
 from afterd.pipeline.tracing import ExecutedLines
-from afterd.vcs.enclosing import Symbol, innermost, symbols
+from afterd.vcs.enclosing import Symbol, symbols
 from afterd.vcs.kinds import FileRules, kind_of
 from afterd.vcs.tokens import language_of
 from afterd.vcs.trees import TreeReader
@@ -22,6 +23,7 @@ from afterd.workspace import Range
 
 Content = Callable[[str], bytes | None]
 """A file of a tree by its path."""
+_HEAD = re.compile(rb"\s*(?:async\s+def|def|class)\b")
 _BETWEEN_WORDS = re.compile(r"[\s'\"();&|<>=]+")
 
 
@@ -47,16 +49,28 @@ def similarity_to_test(
 def executed_functions(
     content: Content, executed: Mapping[str, frozenset[int]], rules: FileRules
 ) -> Iterator[Text]:
-    """The functions of test files of which a run executed more than the line that defines them."""
+    """The functions of test files of which a run executed more than the head, with the functions within them."""
     for path in sorted(path for path in executed if kind_of(path, rules) is FileKind.TEST):
         text = content(path)
-        if text is None:
+        if text is not None:
+            found = sorted(symbols(text, language_of(path)), key=lambda symbol: symbol.start)
+            yield from _cut_out(text, _entered(found, text.splitlines(), sorted(executed[path])))
+
+
+def _entered(
+    found: Sequence[Symbol], lines: Sequence[bytes], executed: Sequence[int]
+) -> Iterator[Symbol]:
+    """The outermost functions that something was executed in; that of a class is done where it is defined."""
+    last = 0
+    for symbol in found:
+        head = next(
+            (n for n in range(symbol.start, symbol.end + 1) if _HEAD.match(lines[n - 1])), 0
+        )
+        if symbol.start <= last or not head or lines[head - 1].lstrip().startswith(b"class"):
             continue
-        found = symbols(text, language_of(path))
-        entered = {innermost(found, line) for line in executed[path]}
-        inside = [s for s in found if s in entered and not any(_holds(s, each) for each in found)]
-        ran = [s for s in inside if not executed[path].isdisjoint(range(s.start + 1, s.end + 1))]
-        yield from _cut_out(text, ran)
+        last = symbol.end
+        if bisect_right(executed, head) < bisect_right(executed, symbol.end):
+            yield symbol
 
 
 def named_texts(content: Content, typed: str, folder: str) -> Iterator[Text]:
@@ -84,14 +98,11 @@ def text_of_change(change: Change, messages: Mapping[str, str]) -> Text:
     return Text(place, "\n".join([*said, *lines]))
 
 
-def _holds(outer: Symbol, inner: Symbol) -> bool:
-    return inner is not outer and outer.start < inner.start and inner.end <= outer.end
-
-
-def _cut_out(text: bytes, found: list[Symbol]) -> Iterator[Text]:
-    lines = text.decode(errors="replace").splitlines()
+def _cut_out(text: bytes, found: Iterable[Symbol]) -> Iterator[Text]:
+    lines = text.splitlines()
     for each in found:
-        yield Text(each.name, "\n".join(lines[each.start - 1 : each.end]))
+        body = b"\n".join(lines[each.start - 1 : each.end])
+        yield Text(each.name, body.decode(errors="replace"))
 
 
 def _contents(reader: TreeReader, tree: str) -> Content:

@@ -22,9 +22,22 @@ class TestAdd:
     def test_one(self):
         check(ops.add(1, 1) == 2)
 
+    @mark(
+        "slow"
+    )
     def test_two(self):
         check(ops.add(2, 2) == 4)
+
+    def test_within(self):
+        def added():
+            return ops.add(1, 2)
+
+        check(added() == 3)
 """
+WITHIN = Text(
+    "TestAdd.test_within",
+    "    def test_within(self):\n        def added():\n            return ops.add(1, 2)\n\n        check(added() == 3)",
+)
 CHECK = Text("check", "def check(value):\n    assert value")
 ONE = Text("TestAdd.test_one", "    def test_one(self):\n        check(ops.add(1, 1) == 2)")
 
@@ -34,14 +47,14 @@ def content(**files: bytes) -> Callable[[str], bytes | None]:
 
 
 def test_functions_that_ran_and_not_what_was_only_defined() -> None:
-    """Lines 1, 3, 6, 7 and 10 run where the file is imported."""
+    """Lines 1, 3, 6, 7, 10 to 13 and 16 run where the file is imported."""
     executed = {
-        "tests/test_ops.py": frozenset({1, 3, 4, 6, 7, 8, 10}),
+        "tests/test_ops.py": frozenset({1, 3, 4, 6, 7, 8, 10, 11, 13, 16, 17, 18, 20}),
         "ops.py": frozenset({1, 2}),
         "tests/gone.py": frozenset({1}),
     }
     files = content(tests__test_ops=SUITE, ops=b"def add(a, b):\n    return a + b\n")
-    assert [*executed_functions(files, executed, FileRules())] == [ONE, CHECK]
+    assert [*executed_functions(files, executed, FileRules())] == [CHECK, ONE, WITHIN]
 
 
 @pytest.mark.parametrize(
