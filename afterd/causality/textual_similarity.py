@@ -14,10 +14,8 @@ from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from math import log, sqrt
+from math import fsum, log, sqrt
 from typing import TypeVar
-
-import numpy as np
 
 from afterd.weights import TEXTS
 
@@ -25,6 +23,7 @@ KeyT = TypeVar("KeyT", bound=Hashable)
 _WORD = re.compile(r"[^\W\d]\w+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _SHORTEST = 3
+_ROUNDING = 1e-9  # of the mean: such differences are arithmetic's own
 
 
 def terms(text: str) -> Counter[str]:
@@ -62,11 +61,12 @@ def textual_similarity(query: Text, texts: Mapping[KeyT, Text]) -> dict[KeyT, fl
     wanted = {
         term: weight * rarity[term] for term, weight in query.weights().items() if term in rarity
     }
-    cosines = np.array([_cosine(wanted, each, rarity) for each in weighed.values()])
-    if len(cosines) < 2 or not (spread := float(cosines.std())):
+    cosines = [_cosine(wanted, each, rarity) for each in weighed.values()]
+    mean = fsum(cosines) / max(1, len(cosines))
+    spread = sqrt(fsum((each - mean) ** 2 for each in cosines) / max(1, len(cosines)))
+    if spread <= _ROUNDING * mean:
         return {}
-    scores = (cosines - cosines.mean()) / spread
-    return dict(zip(weighed, scores.tolist(), strict=True))
+    return {key: (each - mean) / spread for key, each in zip(weighed, cosines, strict=True)}
 
 
 def _cosine(

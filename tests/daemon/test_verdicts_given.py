@@ -252,10 +252,12 @@ def test_a_missing_tool_is_a_broken_environment(tmp_path: Path) -> None:
 
 
 def test_a_spent_budget_is_said(tmp_path: Path) -> None:
-    where = made(tmp_path / "r", {"text": TEXT, "other": "a\n"})
-    once(where)
+    """Of two changes that each must be undone no single run tells."""
+    where = made(tmp_path / "r", {"text": TEXT, "other": TEXT})
+    both = ("sh", "-c", "grep -q three text && grep -q three other")
+    once(where, test=both)
     of = commit(where, {"text": "x\n", "other": "b\n"})
-    once(where, job_budget=Budget(runs=1))
+    once(where, test=both, job_budget=Budget(runs=1))
     [verdict] = verdicts(where, of)
     assert verdict.kind == "undetermined"
     assert "budget" in verdict.reason
