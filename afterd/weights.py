@@ -28,6 +28,7 @@ class TextWeights:
     (2026-11-27): of 5.8 bits 3.1 are left, 3.3 without titles.
     """
 
+    shortest: int = 3  # characters of a word that says anything (chosen)
     title: float = 2.0  # of a word in what a text is called, beside one that stands in it once
 
 

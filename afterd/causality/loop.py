@@ -302,10 +302,10 @@ class Loop:
         conduct = self._unmet if unmet else frozenset[Conduct]()
         found = suspects_of(self._execution, self._green, self._causes.links, unmet=conduct)
         met = [s for s in found if s.tier <= Tier.CAUSE and s.change in self._changes]
-        suspects = map(self._read, [*met, *self._shown(met)])
+        suspects = map(self._with_similarity, [*met, *self._shown(met)])
         return sorted(suspects, key=lambda suspect: -suspect.weight)
 
-    def _read(self, suspect: Suspect) -> Suspect:
+    def _with_similarity(self, suspect: Suspect) -> Suspect:
         """A suspect with how similar its text is to the test's."""
         return replace(suspect, similarity=self._oracles.similarity.get(suspect.change, 0.0))
 
@@ -436,7 +436,7 @@ class Loop:
         shared = kinship(self._changes, leaders)
         return [
             suspect if suspect.tier <= Tier.CAUSE else self._kin(suspect, shared)
-            for suspect in map(self._read, known)
+            for suspect in map(self._with_similarity, known)
             if suspect.change in self._changes
         ]
 

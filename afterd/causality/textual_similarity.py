@@ -22,7 +22,6 @@ from afterd.weights import TEXTS
 KeyT = TypeVar("KeyT", bound=Hashable)
 _WORD = re.compile(r"[^\W\d]\w+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_SHORTEST = 3
 _ROUNDING = 1e-9  # of the mean: such differences are arithmetic's own
 
 
@@ -36,7 +35,7 @@ def terms(text: str) -> Counter[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TitledText:
     """A text, and what it is called, whose words say more of it."""
 
     title: str
@@ -50,7 +49,7 @@ class Text:
         return weights
 
 
-def textual_similarity(query: Text, texts: Mapping[KeyT, Text]) -> dict[KeyT, float]:
+def textual_similarity(query: TitledText, texts: Mapping[KeyT, TitledText]) -> dict[KeyT, float]:
     """For each text how similar it is to ``query``, beside the others: in standard deviations above their mean.
 
     Nothing of a single text, or where all are alike.
@@ -83,4 +82,4 @@ def _terms_of_word(word: str) -> tuple[str, ...]:
     """A word and, where it has several, its parts, in lower case; none that is too short to say anything."""
     parts = _PART.findall(word)
     found = [word, *parts] if len(parts) > 1 else [word]
-    return tuple(term.lower() for term in found if len(term) >= _SHORTEST)
+    return tuple(term.lower() for term in found if len(term) >= TEXTS.shortest)

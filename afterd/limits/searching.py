@@ -25,6 +25,9 @@ class VariantTextLimits:
     """What is told of a variant by its text, in languages whose syntax tree-sitter reads."""
 
     faults: int = 40  # that speak against it
+    generated: int = (
+        1 << 20
+    )  # bytes of a file that are looked through for the grammar that it may be made of
     files: int = 3000  # besides those that changed, that are read for the names they define
 
 

@@ -18,8 +18,16 @@ from afterd.model.progress import Progress
 from afterd.model.wording import first_names
 from afterd.pipeline.suite_run import TestsSeen, run_tests
 from afterd.vcs.file_changes import KEPT_TEST
-from afterd.vcs.trees import TreeReader
-from afterd.workspace import FailingTest, Range, Suite, Workspace, is_asked_for, suite_of
+from afterd.workspace import (
+    FailingTest,
+    Range,
+    Suite,
+    Workspace,
+    contents_of,
+    file_of_test,
+    is_asked_for,
+    suite_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +174,10 @@ class _Look:
     def _alike(self, name: str) -> str:
         """The tests of the named file whose names look like the one that was asked for, as a sentence."""
         path, _, inside = name.partition("::")
-        entry = TreeReader(self.workspace.objects).lookup(self.wanted.variants.bad, path.encode())
-        if entry is None or not inside:
+        source = contents_of(self.workspace, self.wanted.variants.bad)(path)
+        if source is None or not inside:
             return ""
-        functions = _functions(TreeReader(self.workspace.objects).read(entry.id))
+        functions = _functions(source)
         asked = inside.partition("[")[0].split("::")[-1]
         alike = get_close_matches(asked, sorted(functions), 1)
         return f" Is {alike[0]} meant?" if alike else ""
@@ -218,7 +226,9 @@ class _Look:
         # What is red at the bad version for want of something is so whatever stops the good one.
         lacking = self._lacking({name: seen.red[name] for name in rest if name not in green})
         before = {name: said[name] for name in rest if name in own.red}
-        before |= {name: own.red[_file(name)] for name in unread if _file(name) in own.red}
+        before |= {
+            name: own.red[file_of_test(name)] for name in unread if file_of_test(name) in own.red
+        }
         before |= {name: seen.red[name] for name in lacking}
         return _Ends(
             (*broke, *(name for name in green if name not in changed)),
@@ -232,7 +242,9 @@ class _Look:
         the sentence that says it; all of them, where nothing could be read there.
         """
         lacking = self._lacking(own.red)
-        unread = {name: lacking[_file(name)] for name in names if _file(name) in lacking}
+        unread = {
+            name: lacking[file_of_test(name)] for name in names if file_of_test(name) in lacking
+        }
         if lacking and not own.green and len(lacking) == len(own.red):
             unread = dict.fromkeys(names, next(iter(lacking.values()))) | unread
         return unread
@@ -306,15 +318,10 @@ class _Look:
     def _size(self, name: str) -> tuple[int, str]:
         """Lines of the test's function, for a Python test; files that were not imported come first."""
         path, _, inside = name.partition("::")
-        entry = TreeReader(self.workspace.objects).lookup(self.wanted.variants.bad, path.encode())
-        if entry is None or not path.endswith(".py"):
+        source = contents_of(self.workspace, self.wanted.variants.bad)(path)
+        if source is None or not path.endswith(".py"):
             return (0, name)
-        source = TreeReader(self.workspace.objects).read(entry.id)
         return (_lines_of(source, inside.partition("[")[0].split("::")[-1]), name)
-
-
-def _file(test: str) -> str:
-    return test.partition("::")[0]
 
 
 def _lines_of(source: bytes, function: str) -> int:
@@ -339,8 +346,8 @@ def _functions(source: bytes) -> dict[str, list[int]]:
 def _of_names(seen: TestsSeen, names: Sequence[str]) -> TestsSeen:
     """What a run showed of the named tests and those in them."""
     red = {name: said for name, said in seen.red.items() if is_asked_for(name, names)}
-    green = None if seen.green is None else {n for n in seen.green if is_asked_for(n, names)}
-    return replace(seen, red=red, green=None if green is None else frozenset(green))
+    green = seen.green and frozenset(name for name in seen.green if is_asked_for(name, names))
+    return replace(seen, red=red, green=green)
 
 
 def _tests(number: int) -> str:

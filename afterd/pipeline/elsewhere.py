@@ -14,7 +14,7 @@ from afterd.model.change import ChangeSet
 from afterd.model.progress import Progress
 from afterd.model.wording import first_names
 from afterd.pipeline.suite_run import run_tests
-from afterd.workspace import Range, Suite, Workspace
+from afterd.workspace import Range, Suite, Workspace, file_of_test
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def outcomes_elsewhere(
     """
     if suite.found is None or not suite.found.reported:
         return Elsewhere()
-    neighbours = [name for name in sorted(green) if _file(name) == _file(test)]
+    neighbours = [name for name in sorted(green) if file_of_test(name) == file_of_test(test)]
     neighbours = neighbours[: workspace.limits.search.neighbours]
     names = [*broken, *neighbours]
     if not names:
@@ -69,7 +69,3 @@ def outcomes_elsewhere(
         both = run_tests(workspace, suite, good, progress, spoiled).green or frozenset()
         spoiled = [name for name in spoiled if name in both]
     return Elsewhere(tuple(name for name in broken if name in passed), tuple(spoiled))
-
-
-def _file(test: str) -> str:
-    return test.partition("::")[0]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pygit2
 
-from afterd.causality.textual_similarity import Text, textual_similarity
+from afterd.causality.textual_similarity import TitledText, textual_similarity
 from afterd.execution.oracle import Oracle
 from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, Change, ChangeId, FileKind
@@ -17,12 +17,10 @@ from afterd.pipeline.case import Case
 from afterd.pipeline.tracing import ExecutedLines
 from afterd.vcs.enclosing import Symbol, symbols
 from afterd.vcs.kinds import FileRules, kind_of
+from afterd.vcs.pruning import Text
 from afterd.vcs.tokens import language_of
-from afterd.vcs.trees import TreeReader
-from afterd.workspace import Range
+from afterd.workspace import Range, contents_of
 
-Content = Callable[[str], bytes | None]
-"""A file of a tree by its path."""
 _HEAD = re.compile(rb"\s*(?:async\s+def|def|class)\b")
 _BETWEEN_WORDS = re.compile(r"[\s'\"();&|<>=]+")
 
@@ -34,10 +32,10 @@ def similarity_to_test(
     recipe, repository = case.test.recipe, case.workspace.repository
     typed = " ".join([recipe.test_id, *recipe.test])
     said = oracle.reference.message if oracle.reference else ""
-    content = _contents(TreeReader(case.workspace.objects), wanted.variants.tree(NOTHING))
+    content = contents_of(case.workspace, wanted.variants.tree(NOTHING))
     ran = list(executed_functions(content, executed(), case.workspace.rules))
     own = ran or [*named_texts(content, typed, recipe.folder)]
-    query = Text(
+    query = TitledText(
         "\n".join([said, *(each.title for each in own)]),
         "\n".join([typed, *(each.body for each in own)]),
     )
@@ -47,8 +45,8 @@ def similarity_to_test(
 
 
 def executed_functions(
-    content: Content, executed: Mapping[str, frozenset[int]], rules: FileRules
-) -> Iterator[Text]:
+    content: Text, executed: Mapping[str, frozenset[int]], rules: FileRules
+) -> Iterator[TitledText]:
     """The functions of test files of which a run executed more than the head, with the functions within them."""
     for path in sorted(path for path in executed if kind_of(path, rules) is FileKind.TEST):
         text = content(path)
@@ -73,7 +71,7 @@ def _entered(
             yield symbol
 
 
-def named_texts(content: Content, typed: str, folder: str) -> Iterator[Text]:
+def named_texts(content: Text, typed: str, folder: str) -> Iterator[TitledText]:
     """What a test's name and command speak of: of ``file.py::Class::name`` the functions of that name, as the class may
     have it from another; of another file the whole, unless it is too long to be about one thing.
     """
@@ -87,30 +85,22 @@ def named_texts(content: Content, typed: str, folder: str) -> Iterator[Text]:
         if of_name:
             yield from _cut_out(text, of_name)
         elif len(text) <= SEARCH.read_test:
-            yield Text("", text.decode(errors="replace"))
+            yield TitledText("", text.decode(errors="replace"))
 
 
-def text_of_change(change: Change, messages: Mapping[str, str]) -> Text:
+def text_of_change(change: Change, messages: Mapping[str, str]) -> TitledText:
     """The lines of a change, where they stand, and what its commits' ``messages`` say."""
     lines = (line for sign in "-+" for line in change.lines(sign))
     said = (messages[name] for name in change.commits if name in messages)
     place = f"{change.file} {change.symbol}"
-    return Text(place, "\n".join([*said, *lines]))
+    return TitledText(place, "\n".join([*said, *lines]))
 
 
-def _cut_out(text: bytes, found: Iterable[Symbol]) -> Iterator[Text]:
+def _cut_out(text: bytes, found: Iterable[Symbol]) -> Iterator[TitledText]:
     lines = text.splitlines()
     for each in found:
         body = b"\n".join(lines[each.start - 1 : each.end])
-        yield Text(each.name, body.decode(errors="replace"))
-
-
-def _contents(reader: TreeReader, tree: str) -> Content:
-    def content(path: str) -> bytes | None:
-        entry = reader.lookup(tree, os.fsencode(path))
-        return reader.read(entry.id) if entry is not None and entry.is_file else None
-
-    return content
+        yield TitledText(each.name, body.decode(errors="replace"))
 
 
 def _message(repository: pygit2.Repository, commit: str) -> str:

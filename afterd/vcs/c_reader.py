@@ -9,7 +9,7 @@ import importlib
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import PurePosixPath
@@ -340,9 +340,13 @@ class _Reader:
         if value is not None:
             at = _line(value)
             for number, part in enumerate(node_text(value).split("\n")):
-                for member, word in _WORD.findall(part):
-                    if word not in own:
-                        self.text.uses[at + number].add("." * bool(member) + word)
+                self.text.uses[at + number] |= mentioned_names(part, own)
+
+
+def mentioned_names(text: str, own: Container[str] = ()) -> set[Name]:
+    """The words of a text that need not be C alone, but for its ``own``; members begin with a dot."""
+    found = _WORD.findall(text)
+    return {"." * bool(member) + word for member, word in found if word not in own}
 
 
 def _is_declared(named: Node) -> bool:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 
-from afterd.vcs.c_reader import FileNames
+from afterd.vcs.c_reader import FileNames, mentioned_names
 
 GRAMMARS = frozenset([".y", ".yy", ".ypp", ".l", ".ll", ".lpp", ".re", ".gperf"])
+"""What a parser, a scanner or a table is made of."""
 _ASIDE = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
-_WORD = re.compile(r"(\.|->)?\s*\b([A-Za-z_]\w*)")
 _RULE = re.compile(r"^([A-Za-z_][\w.]*)\s*(?:\[\w+\]\s*)?:(?!:)")
 _TOKENS = re.compile(r"^%(?:token|left|right|nonassoc|precedence)\b(?:\s*<[^>]*>)?(.*)")
 
@@ -23,13 +23,12 @@ def grammar_names(content: bytes) -> FileNames:
     text = _ASIDE.sub(_blank, content.decode("utf-8", "replace"))
     for number, line in enumerate(text.split("\n"), start=1):
         if tokens := _TOKENS.match(line):
-            found.defines[number].update(word for _, word in _WORD.findall(tokens[1]))
+            found.defines[number] |= {each.removeprefix(".") for each in mentioned_names(tokens[1])}
             continue
         if rule := _RULE.match(line):
             found.defines[number].add(rule[1])
             found.private.add(rule[1])
-        used = {"." * bool(member) + word for member, word in _WORD.findall(line)}
-        found.uses[number] |= used - found.defines.get(number, set())
+        found.uses[number] |= mentioned_names(line) - found.defines.get(number, set())
     return found
 
 

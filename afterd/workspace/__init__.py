@@ -1,6 +1,6 @@
 """What an explanation, a suite and a ranking work in: an open repository, its changes, its tests."""
 
-from afterd.workspace.named_tests import is_asked_for, typed_names
+from afterd.workspace.named_tests import file_of_test, is_asked_for, typed_names
 from afterd.workspace.phases import Phase, PhaseClock
 from afterd.workspace.suites import (
     THE_SUITE,
@@ -20,6 +20,7 @@ from afterd.workspace.test_command import typed_command
 from afterd.workspace.workspace import (
     Range,
     Workspace,
+    contents_of,
     opened_workspace,
     range_between,
     wanted_range,
@@ -34,7 +35,9 @@ __all__ = [
     "Suite",
     "SuiteRun",
     "Workspace",
+    "contents_of",
     "detected_tests",
+    "file_of_test",
     "given_recipe",
     "is_asked_for",
     "is_python_suite",

@@ -135,6 +135,11 @@ def _inside(text: str | None) -> Iterator[str]:
         yield last + bracket + parameters
 
 
+def file_of_test(test: str) -> str:
+    """The file of a test that is named as pytest does."""
+    return test.partition("::")[0]
+
+
 def is_within(test: str, name: str) -> bool:
     """Whether a test is the named one or one of what that stands for: a file's, a class's, a function's with its
     parameters.

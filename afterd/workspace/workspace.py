@@ -325,7 +325,7 @@ def range_between(workspace: Workspace, revisions: RevisionRange) -> Range:
 def _range(workspace: Workspace, revisions: RevisionRange, changes: ChangeList) -> Range:
     variants = Variants(workspace.repository, revisions.good, revisions.bad, changes)
     everything = frozenset(change.id for change in changes.live)
-    good, bad = _contents(workspace, variants.good), _contents(workspace, variants.bad)
+    good, bad = contents_of(workspace, variants.good), contents_of(workspace, variants.bad)
     return Range(revisions, prune(changes, good, bad, workspace.rules), variants, everything)
 
 
@@ -346,7 +346,7 @@ def _patch(path: Path) -> bytes:
         raise UsageError(message) from error
 
 
-def _contents(workspace: Workspace, tree: str) -> Text:
+def contents_of(workspace: Workspace, tree: str) -> Text:
     """The files of a tree by path."""
     reader = TreeReader(workspace.objects)
 

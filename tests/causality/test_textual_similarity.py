@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterd.causality.textual_similarity import Text, terms, textual_similarity
+from afterd.causality.textual_similarity import TitledText, terms, textual_similarity
 
 words = st.text("abcXY_ \n", max_size=40)
-texts_of_words = st.builds(Text, words, words)
+texts_of_words = st.builds(TitledText, words, words)
 
 
-def text(body: str) -> Text:
-    return Text("", body)
+def text(body: str) -> TitledText:
+    return TitledText("", body)
 
 
 def test_a_name_is_its_parts_as_well() -> None:
@@ -42,13 +42,16 @@ def test_nothing_is_told_of_one_text_or_of_equal_ones() -> None:
 
 
 def test_what_a_text_is_called_says_more_of_it() -> None:
-    texts = {"called": Text("URL.join", "return 1"), "has": Text("URL.split", "return join")}
-    found = textual_similarity(Text("test_join", "assert url"), texts)
+    texts = {
+        "called": TitledText("URL.join", "return 1"),
+        "has": TitledText("URL.split", "return join"),
+    }
+    found = textual_similarity(TitledText("test_join", "assert url"), texts)
     assert found["called"] > found["has"]
 
 
 @given(texts_of_words, st.dictionaries(st.integers(0, 5), texts_of_words))
-def test_scores_are_standard_deviations(query: Text, texts: dict[int, Text]) -> None:
+def test_scores_are_standard_deviations(query: TitledText, texts: dict[int, TitledText]) -> None:
     found = textual_similarity(query, texts)
     if found:
         assert found.keys() == texts.keys()

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from made_changes import change
 
-from afterd.causality.textual_similarity import Text
+from afterd.causality.textual_similarity import TitledText
 from afterd.pipeline.text_of_test import executed_functions, named_texts, text_of_change
 from afterd.vcs.kinds import FileRules
 
@@ -34,12 +34,12 @@ class TestAdd:
 
         check(added() == 3)
 """
-WITHIN = Text(
+WITHIN = TitledText(
     "TestAdd.test_within",
     "    def test_within(self):\n        def added():\n            return ops.add(1, 2)\n\n        check(added() == 3)",
 )
-CHECK = Text("check", "def check(value):\n    assert value")
-ONE = Text("TestAdd.test_one", "    def test_one(self):\n        check(ops.add(1, 1) == 2)")
+CHECK = TitledText("check", "def check(value):\n    assert value")
+ONE = TitledText("TestAdd.test_one", "    def test_one(self):\n        check(ops.add(1, 1) == 2)")
 
 
 def content(**files: bytes) -> Callable[[str], bytes | None]:
@@ -62,12 +62,12 @@ def test_functions_that_ran_and_not_what_was_only_defined() -> None:
     [
         ("pytest -q tests/test_ops.py::TestAdd::test_one", [ONE]),
         ("tests/test_ops.py::TestInherits::test_one[a b]", [ONE]),
-        ("pytest 'tests/test_ops.py'", [Text("", SUITE.decode())]),
+        ("pytest 'tests/test_ops.py'", [TitledText("", SUITE.decode())]),
         ("cd tests && ./run_them", []),
         ("", []),
     ],
 )
-def test_what_a_command_speaks_of(typed: str, texts: list[Text]) -> None:
+def test_what_a_command_speaks_of(typed: str, texts: list[TitledText]) -> None:
     assert [*named_texts(content(tests__test_ops=SUITE), typed, ".")] == texts
 
 

@@ -70,10 +70,10 @@ def _drawn_by_text(
     left in the range's two ends as little as the least.
     """
     odds: dict[str, list[float]] = {}
-    for change in changes.values():
+    for change in changes.values() if similarity else ():
         for name in change.commits:
             odds.setdefault(name, []).append(ODDS.similar ** similarity.get(change.id, 0.0))
-    drawn = {name: sum(each) / sqrt(len(each)) for name, each in odds.items()} if similarity else {}
+    drawn = {name: sum(each) / sqrt(len(each)) for name, each in odds.items()}
     least = min(drawn.values(), default=1.0)
     return {name: drawn.get(name, least) for name in commits}
 

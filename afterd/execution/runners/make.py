@@ -80,11 +80,12 @@ class Make:
     def detect(self, root: Path) -> Detected | None:
         """By a makefile with a rule for check, test or tests."""
         name = has(root, *MAKEFILES)
-        target = _target(makefile_text(root, name)) if name else ""
+        makefile = makefile_text(root, name) if name else ""
+        target = _target(makefile)
         if not target:
             return None
         # What the plain `make` tests as well would be a version that does not build: that target counts as made.
-        left = ("-o", target) if _is_made_by_default(makefile_text(root, name), target) else ()
+        left = ("-o", target) if _is_made_by_default(makefile, target) else ()
         built = " ".join(("make", *left))
         return Detected(
             self.name,

@@ -29,16 +29,14 @@ from afterd.execution.includes import INCLUDED, IncludeGraph, included_names
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
 from afterd.execution.toolchain import is_zigs
-from afterd.limits import WORK, ProcessLimits
+from afterd.limits import VARIANT_TEXT, WORK, ProcessLimits
 from afterd.model.change import Change, ChangeSet, FileKind
 from afterd.trace.c.build.compilations import Compilation
+from afterd.vcs.grammar_names import GRAMMARS
 
 _COMPILED = frozenset([".c", ".cc", ".cpp", ".cxx", ".c++", ".cp"])
-_GRAMMARS = frozenset([".y", ".yy", ".ypp", ".l", ".ll", ".lpp", ".re", ".gperf"])
-"""What a parser, a scanner or a table is made of."""
 _TEMPLATES = frozenset([".in", ".m4"])
 _MADE_AS = ("y.tab", "lex.yy")
-_READ = 1 << 20  # of a file that may be made of a grammar
 _LINES = 60
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _STEERS = re.compile(rb"\s*#\s*(?:include|import|if|ifdef|ifndef|elif|else|endif)\b")
@@ -283,7 +281,7 @@ def _steers_the_build(change: Change) -> bool:
 
 
 def _is_grammar(name: str) -> bool:
-    return PurePath(name).suffix.lower() in _GRAMMARS
+    return PurePath(name).suffix.lower() in GRAMMARS
 
 
 def _may_be_made_of(grammar: str, path: Path) -> bool:
@@ -294,7 +292,7 @@ def _may_be_made_of(grammar: str, path: Path) -> bool:
     if path.name.startswith((f"{name.stem}.", *_MADE_AS)):
         return True
     with path.open("rb") as file:
-        return os.fsencode(name.name) in file.read(_READ)
+        return os.fsencode(name.name) in file.read(VARIANT_TEXT.generated)
 
 
 def _is_c(name: str) -> bool:
