@@ -19,6 +19,8 @@ import pygit2
 from afterd.errors import AfterdError, ToolchainError
 from afterd.execution import toolchain
 from afterd.execution.confinement import bubblewrap_trouble, landlock_version
+from afterd.execution.memory_group import delegated_group, memory_is_held_by
+from afterd.limits import ProcessLimits
 from afterd.logic import Constraint, Kind, Problem, Solver, Unsatisfiable
 from afterd.model.term import BOOL, INT, Apply, Const, Op, Read
 from afterd.store.database import DATABASE_NAME, open_reader
@@ -53,6 +55,7 @@ def all_checks(repository: Path) -> Iterator[Check]:
     yield sqlite(sqlite3.sqlite_version_info)
     yield compiler(toolchain.find)
     yield sandbox()
+    yield memory()
     yield llvm()
     yield solver()
     try:
@@ -116,6 +119,16 @@ def sandbox() -> Check:
         State.WORSE,
         f"There is no whole sandbox: {why}; {rest}. On Debian: apt-get install bubblewrap.",
     )
+
+
+def memory() -> Check:
+    """Who holds a run to its memory."""
+    found = memory_is_held_by(ProcessLimits())
+    if delegated_group() is None:
+        found += (
+            " Systemd delegates it: `systemd-run --user --scope -p Delegate=yes afterd explain`."
+        )
+    return Check("memory", State.FINE, found)
 
 
 def llvm() -> Check:

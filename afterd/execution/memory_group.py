@@ -104,6 +104,18 @@ def group_for(limits: ProcessLimits) -> Group | None:
     return Group.made(parent, settings)
 
 
+def memory_is_held_by(limits: ProcessLimits) -> str:
+    """Which of the two limits of memory holds runs, as a sentence of an answer; found out by making a group."""
+    group = group_for(limits)
+    if group is None:
+        return (
+            "Memory was held by watching a run's processes: no memory controller of cgroup v2 is"
+            " delegated to afterd."
+        )
+    group.remove()
+    return "Memory was held by the kernel, in a control group for each run."
+
+
 @functools.cache
 def delegated_group() -> Path | None:
     """The group below which limits of memory can be set; None: none is delegated to this process."""

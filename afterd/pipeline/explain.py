@@ -15,6 +15,7 @@ from afterd.errors import BuildError, TestError
 from afterd.execution.confirmation import Confirmation, Ends, confirm
 from afterd.execution.failures import native
 from afterd.execution.flakiness import Prior
+from afterd.execution.memory_group import memory_is_held_by
 from afterd.execution.oracle import Oracle
 from afterd.execution.signature import same_failure, telling_signature
 from afterd.localization.ranker import Ranker
@@ -300,7 +301,8 @@ def explain_test(
 def keep(workspace: Workspace, explanation: Explanation) -> Explanation:
     """Store an explanation, without the secrets of afterd's environment; it has its id then."""
     if workspace.held is not None:
-        notes = (*explanation.notes, workspace.held.describe())
+        memory = memory_is_held_by(workspace.limits.test)
+        notes = (*explanation.notes, workspace.held.describe(), memory)
         explanation = replace(explanation, notes=notes)
     with workspace.clock.during(Phase.KEEP):
         masked = _masker().value(explanation)

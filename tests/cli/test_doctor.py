@@ -57,6 +57,12 @@ def test_space(free: int, state: State) -> None:
     assert checks.space(free).state is state
 
 
+@pytest.mark.parametrize("delegated", [None, Path("/delegated")])
+def test_who_holds_memory_is_told(delegated: Path | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "delegated_group", lambda: delegated)
+    assert ("systemd-run" in checks.memory().sentence) == (delegated is None)
+
+
 def test_a_state_directory_that_cannot_be_written(tmp_path: Path) -> None:
     file = tmp_path / "state"
     file.touch()
@@ -98,7 +104,7 @@ def test_how_to_come_by_a_sandbox_is_said(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_every_check_is_a_sentence(repository: Path) -> None:
     found = list(all_checks(repository))
-    assert len({check.name for check in found}) == len(found) == 10
+    assert len({check.name for check in found}) == len(found) == 11
     assert all(check.sentence.endswith(".") for check in found)
 
 

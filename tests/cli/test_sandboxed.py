@@ -10,6 +10,8 @@ import pytest
 from cli_repository import GOOD, Run, commit, refused
 
 from afterd.execution.confinement import bubblewrap_trouble, landlock_version
+from afterd.execution.memory_group import memory_is_held_by
+from afterd.limits import ProcessLimits
 
 pytest_plugins = ["cli_fixtures"]
 
@@ -42,6 +44,7 @@ def test_a_test_that_means_harm_is_held(afterd: Run, tmp_path: Path, how: str) -
     assert (path / ".git/afterd/afterd.db").exists()
     assert "held by bubblewrap" in str(found["notes"])
     assert "no network" in str(found["notes"])
+    assert memory_is_held_by(ProcessLimits()) in str(found["notes"])
 
 
 @whole

@@ -16,13 +16,14 @@ from pathlib import Path
 
 import pytest
 
-from afterd.execution import sandbox
+from afterd.execution import memory_group, sandbox
 from afterd.execution.environment import scrubbed_environment
 from afterd.execution.memory_group import (
     Group,
     delegated_group,
     group_for,
     kills_told,
+    memory_is_held_by,
     own_group,
     remove_left_behind,
 )
@@ -156,3 +157,11 @@ def test_the_kernel_ends_what_allocates_at_once(tmp_path: Path) -> None:
     result = run(command, ProcessLimits(memory=128 * MIB), scratch=tmp_path)
     assert result.ending is Ending.MEMORY
     assert result.peak_memory < 256 * MIB
+
+
+def test_which_limit_holds_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By trying it: a group that cannot be made holds nothing, whoever delegated what is above."""
+    real = "by the kernel" if group_for(ProcessLimits()) else "by watching"
+    assert real in memory_is_held_by(ProcessLimits())
+    monkeypatch.setattr(memory_group, "delegated_group", lambda: Path("/proc/self"))
+    assert "by watching" in memory_is_held_by(ProcessLimits())
