@@ -89,19 +89,46 @@ def runs_of_both_ends(
     prior: Prior, threshold: float = CHANCE, most: int = 20, *, likely: bool = False
 ) -> int:
     """How many runs (1 to ``most``) of each of two trees, always red at one and always green at the other, make
-    it less likely than ``threshold`` that one flaky test did so by chance.
+    it less likely than ``threshold`` that one flaky test did so by chance (see ``chance_of_both``).
+    """
+    return _fewest_runs(
+        lambda runs: chance_of_both(prior, runs, runs, likely=likely), threshold, most
+    )
 
-    With a rate θ that is the same at both, L(n) = E[θⁿ(1 - θ)ⁿ] = B(α + n, β + n) / B(α, β). That the test is
+
+def further_runs(
+    prior: Prior,
+    red: int,
+    green: int,
+    threshold: float = CHANCE,
+    most: int = 20,
+    *,
+    likely: bool = False,
+) -> tuple[int, int]:
+    """The same where so many ``red`` and ``green`` runs were made: how many more of each, as few as will do, of the red
+    ones rather: a test that fails in its first runs whatever the version shows there.
+    """
+    reds, greens = range(max(red, most) + 1 - red), range(max(green, most) + 1 - green)
+    will_do = (
+        (more, -further)
+        for further in reds
+        for more in (further + others for others in greens)
+        if chance_of_both(prior, red + further, green + more - further, likely=likely) < threshold
+    )
+    more, further = min(will_do, default=(reds[-1] + greens[-1], -reds[-1]))
+    return -further, more + further
+
+
+def chance_of_both(prior: Prior, red: int, green: int, *, likely: bool = False) -> float:
+    """How likely one flaky test was always red at one tree, and always green at another, in so many runs by chance.
+
+    With a rate θ that is the same at both, L(r, g) = E[θʳ(1 - θ)ᵍ] = B(α + r, β + g) / B(α, β). That the test is
     flaky is as likely as not before the first run, or as ``prior`` says where it is likelier, or where
     what differs between the trees is a ``likely`` cause by itself.
     """
     doubt = prior.flaky if likely else max(prior.flaky, _EITHER)
     before = _log_beta(prior.alpha, prior.beta)
-
-    def by_chance(runs: int) -> float:
-        return _posterior(doubt, _log_beta(prior.alpha + runs, prior.beta + runs) - before)
-
-    return _fewest_runs(by_chance, threshold, most)
+    return _posterior(doubt, _log_beta(prior.alpha + red, prior.beta + green) - before)
 
 
 def _fewest_runs(probability: Callable[[int], float], threshold: float, most: int) -> int:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 
 from afterd.config import Budget
@@ -65,6 +66,7 @@ class Oracle:
         self._cache = cache or MemoryCache()
         self._takes_warm = True
         self._session = MemoryCache()  # also what may end differently in another session
+        self._runs = Counter[tuple[str, Verdict]]()  # of each tree, one on record among them
 
     @property
     def width(self) -> int:
@@ -90,11 +92,21 @@ class Oracle:
     def remembered(self, tree: str, verdict: Verdict) -> Outcome | None:
         """The outcome of ``tree`` on record, where it is this verdict."""
         known = self._known(tree)
-        return known if known is not None and known.verdict is verdict else None
+        if known is None or known.verdict is not verdict:
+            return None
+        self._note_on_record(tree, known)
+        return known
 
     def is_known(self, reverted: ChangeSet) -> bool:
         """Whether it takes no run to tell the outcome of the bad version with ``reverted`` undone."""
         return self._known(self.tree_of(reverted)) is not None
+
+    def repeated(self) -> Iterator[tuple[str, Outcome, int]]:
+        """Each tree that was run, with its outcome and how often it ended so."""
+        for (tree, verdict), runs in self._runs.items():
+            known = self._known(tree)
+            if known is not None and known.verdict is verdict:
+                yield tree, self._compared(known), runs
 
     def outcome(self, reverted: ChangeSet) -> Outcome:
         """The outcome of the bad version with ``reverted`` undone.
@@ -134,7 +146,9 @@ class Oracle:
         if outcome is not None:
             self.ledger.cached += 1
         else:
-            outcome = self._keep(key, self._submit(tree, build_only=True).result())
+            attempt = self._submit(tree, build_only=True).result()
+            self.ledger.record(attempt)
+            outcome = self._keep(key, attempt)
         self.progress.built(reverted, ok=outcome.passed)
         return outcome.passed
 
@@ -155,8 +169,8 @@ class Oracle:
         """An attempt at each of several trees, side by side, at some of them ``forked``."""
         under_way = [self._submit(tree, build_only=False, forked=tree in forked) for tree in trees]
         found = [future.result() for future in under_way]
-        for attempt in found:
-            self.ledger.record(attempt, confirmation=True)
+        for tree, attempt in zip(trees, found, strict=True):
+            self._note_run(tree, attempt, confirmation=True)
         return found
 
     def is_warm(self, reverted: ChangeSet) -> bool:
@@ -173,7 +187,7 @@ class Oracle:
             return _NOT_RUN
         tree = self.tree_of(reverted)
         attempt = self._submit(tree, build_only=False, fresh=True).result()
-        self.ledger.record(attempt, confirmation=True)
+        self._note_run(tree, attempt, confirmation=True)
         if attempt.lasting:
             self.settle(tree, attempt.outcome)
         answer = self._compared(attempt.outcome)
@@ -212,14 +226,26 @@ class Oracle:
             else:
                 answers[tree] = _NOT_RUN
         for tree, future in under_way.items():
-            answers[tree] = self._keep(key_of_test(self.recipe, tree), future.result())
+            attempt = future.result()
+            self._note_run(tree, attempt)
+            answers[tree] = self._keep(key_of_test(self.recipe, tree), attempt)
         return answers
+
+    def _note_run(self, tree: str, attempt: Attempt, *, confirmation: bool = False) -> None:
+        """Count an attempt at a tree."""
+        self.ledger.record(attempt, confirmation=confirmation)
+        self._runs[tree, attempt.outcome.verdict] += attempt.tests > 0
+
+    def _note_on_record(self, tree: str, known: Outcome) -> None:
+        """Count the run that is on record, once."""
+        self._runs[tree, known.verdict] += not self._runs[tree, known.verdict]
 
     def _note_remembered(self, tree: str, known: Outcome) -> None:
         """Count what another session ran, once: this one would have run it."""
         key = key_of_test(self.recipe, tree)
         if known.built and self._session.get(key) is None:
             self.ledger.remembered += 1
+            self._note_on_record(tree, known)
             self._session.put(key, known)
 
     def _allows(self, under_way: int) -> bool:
@@ -235,7 +261,6 @@ class Oracle:
         return self._executor.submit(job)
 
     def _keep(self, key: OutcomeKey, attempt: Attempt) -> Outcome:
-        self.ledger.record(attempt)
         outcome = attempt.outcome
         if outcome.reason is not Unresolved.NOT_RUN:
             self._session.put(key, outcome)

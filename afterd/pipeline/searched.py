@@ -20,7 +20,7 @@ from afterd.model.change import NOTHING, Change, ChangeSet, in_order
 from afterd.model.explanation import ChangeCounts, Explanation, Failure, Status
 from afterd.model.outcome import FailureKind, Unresolved
 from afterd.pipeline.bisected import Bisection
-from afterd.pipeline.by_chance import unless_by_chance
+from afterd.pipeline.by_chance import Recorded, unless_by_chance
 from afterd.pipeline.by_commits import (
     guilt_before_reading,
     of_red_commits,
@@ -69,8 +69,15 @@ def searched_explanation(
         case, wanted, oracle, found, tracing, told_by_test(confirmation.bad)
     )
     with clock.during(Phase.CONFIRM):
+        recorded = Recorded(found.followed, tracing.outcomes())
         return unless_by_chance(
-            case, oracle, confirmation, answer, found.followed, proved_elsewhere=proved_elsewhere
+            case,
+            wanted,
+            oracle,
+            confirmation.bad,
+            answer,
+            recorded,
+            proved_elsewhere=proved_elsewhere,
         )
 
 
@@ -123,7 +130,7 @@ def _confirmed_to_the_last(
     trusted. What they were trusted for died with its daemon, so a job that may go on after a kill makes none for that:
     it would be a run more than without the kill.
     """
-    workspace, recorded = case.workspace, tracing.outcomes
+    workspace, recorded = case.workspace, tracing.outcomes()
     if not workspace.work:
         compares = partial(workspace.reruns.compares, oracle.recipe)
         recorded = {tree: o for tree, o in recorded.items() if not compares(tree, o.verdict)}

@@ -71,7 +71,7 @@ class Tracing:
     variant; ``twin`` is the failing run beside the bad version without a set of changes. ``beside`` gives what was put
     off: the failing run alone was recorded, and to read it beside the version without a set of changes costs more than
     to bisect the commits; ``executed`` are then the changes whose lines it executed. ``outcomes`` are those of the runs
-    that were recorded, by their trees, ``lines`` those that the failing one executed.
+    that were recorded so far, by their trees, ``lines`` those that the failing one executed.
     """
 
     execution: Execution | None
@@ -87,7 +87,7 @@ class Tracing:
     beside: Callable[[ChangeSet], Tracing] | None = None
     executed: ChangeSet = NOTHING
     lines: ExecutedLines = no_lines
-    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+    outcomes: Callable[[], Mapping[str, Outcome]] = dict
 
 
 def traced_failure(

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 from scipy.special import beta
 
 from afterd.execution.flakiness import (
+    CHANCE,
     Prior,
     Repeats,
+    chance_of_both,
+    further_runs,
     prior_after_both,
     prior_from_history,
     probability_flaky,
@@ -100,3 +103,28 @@ def test_a_test_that_ended_both_ways_is_run_until_chance_is_unlikely(
 ) -> None:
     assert runs_needed(before) < runs
     assert runs_needed(prior_after_both(before, passes, 1)) == runs
+
+
+@pytest.mark.parametrize(
+    ("red", "green", "further"),
+    [
+        (0, 0, (5, 4)),
+        (2, 2, (3, 2)),
+        (2, 4, (3, 0)),
+        (4, 4, (1, 0)),
+        (6, 4, (0, 0)),
+        (5, 1, (0, 3)),
+    ],
+)
+def test_runs_that_were_made_count(red: int, green: int, further: tuple[int, int]) -> None:
+    """With an even rate the chance is r! g! / (r + g + 1)!, which 5 and 4 runs bring below one in a thousand."""
+    assert further_runs(Prior(), red, green) == further
+
+
+@given(PRIORS, st.integers(0, 30), st.integers(0, 30))
+def test_further_runs_are_bounded_and_will_do(prior: Prior, red: int, green: int) -> None:
+    reds, greens = further_runs(prior, red, green)
+    assert 0 <= reds <= 20
+    assert 0 <= greens <= 20
+    if red + reds < 20 or green + greens < 20:
+        assert chance_of_both(prior, red + reds, green + greens) < CHANCE

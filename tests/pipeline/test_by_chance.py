@@ -10,7 +10,7 @@ import pytest
 from pipeline_runs import repository
 
 from afterd.config import Settings
-from afterd.execution.flakiness import Prior, runs_of_both_ends
+from afterd.execution.flakiness import Prior, further_runs, runs_of_both_ends
 from afterd.model.explanation import Explanation, Status
 from afterd.pipeline.explain import explain
 
@@ -39,7 +39,22 @@ def test_data_that_is_guilty_is_named(tmp_path: Path) -> None:
     found = _explained(path, "grep -q good notes.txt")
     assert found.status is Status.EXPLAINED
     assert [change.file for change in found.root] == ["notes.txt"]
-    assert found.runs.confirmation == 2 * runs_of_both_ends(Prior())
+    assert found.runs.confirmation == sum(further_runs(Prior(), 0, 0)) == 9
+
+
+def test_what_was_run_anyway_counts(tmp_path: Path) -> None:
+    """The answer is run in a process of its own and recorded: of nine runs that agree, six are made before."""
+    code = "from pathlib import Path\n\n\ndef word():\n    return Path('notes.txt').read_text().strip()\n"
+    test = "from lib import word\n\n\ndef test_word():\n    assert word() == 'good'\n"
+    good = {"lib.py": code, "test_lib.py": test, **GOOD}
+    path = repository(
+        tmp_path / "r", good, {"lib.py": code.replace(".strip()", ".rstrip()"), **BAD}
+    )
+    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+    [found] = explain(Settings(path, range="HEAD~1..HEAD", test=command))
+    assert found.status is Status.EXPLAINED
+    assert [change.file for change in found.root] == ["notes.txt"]
+    assert found.runs.confirmation == 3 + 3
 
 
 def test_a_program_that_no_tracer_looked_at_is_run_a_little_more_often(tmp_path: Path) -> None:

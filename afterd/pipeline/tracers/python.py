@@ -51,6 +51,7 @@ def traced_python(
         took=partial(took_away, changes=wanted.changes.live),
         twin=partial(twin_of, runs, NOTHING),
         lines=partial(_executed_lines, runs),
+        outcomes=partial(_outcomes, wanted, runs),
     )
     beside = partial(_traced_beside, workspace, wanted, tracer, runs, alone)
     runs.record_beside(
@@ -58,8 +59,7 @@ def traced_python(
     )  # the green one takes no longer then, if it is in vain
     if bisection and not hangs and 2 * _reading_work(runs.run(NOTHING)) > bisection:
         executed = executed_spans(runs.run(NOTHING), wanted.changes.live)
-        seconds, outcomes = tracer.seconds, _outcomes(wanted, runs)
-        return replace(alone, seconds=seconds, outcomes=outcomes, beside=beside, executed=executed)
+        return replace(alone, seconds=tracer.seconds, beside=beside, executed=executed)
     return beside(wanted.everything)
 
 
@@ -88,7 +88,6 @@ def _traced_beside(
         alone,
         execution=CautiousExecution(tracer.execution(pair)),
         seconds=tracer.seconds,
-        outcomes=_outcomes(wanted, runs),
         standing=counted_questions(standing, WORK.text),
         variant=lambda reverted: compared_with(runs, reverted, green),
     )
