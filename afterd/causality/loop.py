@@ -141,7 +141,7 @@ class Loop:
             self._notes.append("The budget was spent before any reversion passed.")
         except ShorterRangeError:
             root = None
-        return self._concluded(root)
+        return self.concluded(root)
 
     def _by_evidence(self) -> Root | None:
         """A root among what the evidence speaks of; None once trials of it cost more than a search without any."""
@@ -457,7 +457,8 @@ class Loop:
         lead = likeliest_of(self._plausible(), asked, whole, closure.needed, renames)
         return replace(root, changes=frozenset({lead}), auxiliary=whole - {lead})
 
-    def _concluded(self, root: Root | None) -> Analysis:
+    def concluded(self, root: Root | None) -> Analysis:
+        """What is said of a root that was found, by this search or before it; None: there is none."""
         found = root or Root(NOTHING, NOTHING, None)
         self._oracles.watch.stop()
         links = self._causes.links

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from afterd.causality.shrinking import Root
 from afterd.execution.confirmation import Confirmation
 from afterd.execution.oracle import Oracle
-from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.change import NOTHING, ChangeSet, in_order
 from afterd.model.explanation import Explanation, Status
 from afterd.pipeline.bisected import Bisection
 from afterd.pipeline.by_commits import range_of_changes
@@ -52,7 +53,9 @@ def _its_own(
 
     root = range_of_changes(wanted, reverted_changes(other))
     known = Bisection(case.workspace, root, oracle, halved=True)
-    found = searched_explanation(case, root, oracle, confirmation, known, proved_elsewhere=True)
+    guilty = frozenset(change.id for change in other.root)
+    proved = Root(guilty, reverted_changes(other) - guilty, minimal=True)
+    found = searched_explanation(case, root, oracle, confirmation, known, proved)
     if found.status is Status.INCONCLUSIVE:
         return None
     note = f"The root of explanation {other.id} ({other.test}) repairs this test too."
@@ -62,10 +65,13 @@ def _its_own(
 
 
 def _is_minimal(oracle: Oracle, other: Explanation) -> bool:
-    """Whether all of another test's answer is needed for this test: each is put back once."""
+    """Whether all of another test's answer is needed for this test: each is put back once, as likely all are."""
     root = frozenset(change.id for change in other.root)
     along = frozenset(change.id for change in other.auxiliary)
-    kept = kept_promises(root, along, oracle.outcome, lambda _: "")
+    whole = root | along if len(root | along) > 1 else NOTHING
+    if any(oracle.outcome(whole - {change}).passed for change in in_order(whole)):
+        return False
+    kept = kept_promises(root, along, oracle.outcome, lambda _: "", known=oracle.is_known)
     return bool(kept.minimal) and (kept.root, kept.auxiliary) == (root, along)
 
 

@@ -14,6 +14,7 @@ from afterd.causality.deltas.dd import dd
 from afterd.causality.halving import Halving
 from afterd.causality.loop import Analysis, LedBack, Loop, Oracles
 from afterd.causality.named import NamedByFailure
+from afterd.causality.shrinking import Root
 from afterd.causality.story import Story, story
 from afterd.causality.watch import Watch
 from afterd.causality.worth import Worth, question_units, run_work
@@ -84,10 +85,15 @@ class Found:
 
 
 def search(
-    case: Case, wanted: Range, oracle: Oracle, tracing: Tracing, bisection: Bisection | None
+    case: Case,
+    wanted: Range,
+    oracle: Oracle,
+    tracing: Tracing,
+    bisection: Bisection | None,
+    proved: Root | None = None,
 ) -> Found:
     """Find the root with the strategy of the settings; AFTER's gives up where the ``bisection`` of the
-    commits tells a shorter range (None: they are known already).
+    commits tells a shorter range (None: they are known already), and takes the root that is ``proved``.
     """
     strategy = case.settings.strategy
     if strategy is not Strategy.AFTER:
@@ -128,7 +134,7 @@ def search(
         if tracing.execution is not None:
             case.progress.stage("reading the two runs")
         with told_meanwhile(case.progress, lambda: execution.work() // WORK.second, _READING):
-            analysis = loop.explain()
+            analysis = loop.concluded(proved) if proved else loop.explain()
         with clock.during(Phase.RUN):
             analysis = _promised_analysis(analysis, oracle, tracing, worth)
         late = oracle.ledger.seconds_left == 0.0

@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 from functools import partial
 
+from afterd.causality.shrinking import Root
 from afterd.causality.worth import bisection_work, run_work
 from afterd.compare import UntracedExecution
 from afterd.config import Strategy
@@ -45,12 +46,11 @@ def searched_explanation(
     oracle: Oracle,
     confirmation: Confirmation,
     bisection: Bisection,
-    *,
-    proved_elsewhere: bool = False,
+    proved: Root | None = None,
 ) -> Explanation:
     """The answer to a failure that was seen at both ends, as the case's strategy finds it; none where the
-    ``bisection`` of its commits tells a shorter range to search. ``proved_elsewhere``: all that the range has is the
-    answer to another test.
+    ``bisection`` of its commits tells a shorter range to search. ``proved``: all that the range has, which is the
+    answer to another test, and of which each change was seen to be needed for this one: nothing is searched.
     """
     clock, hangs = case.workspace.clock, confirmation.bad.hangs
     test = _bounded_test(case.test, oracle.ledger.seconds_left)
@@ -62,9 +62,9 @@ def searched_explanation(
     if confirmation.ends is not Ends.CONFIRMED:
         return not_to_explain(case, wanted, confirmation, oracle)
     with clock.during(Phase.COMPARE):
-        found = _where_shown(case, wanted, oracle, tracing, bisection)
+        found = None if proved else _where_shown(case, wanted, oracle, tracing, bisection)
     if found is None:
-        found, tracing = _found_by_evidence(case, wanted, oracle, tracing, bisection)
+        found, tracing = _found_by_evidence(case, wanted, oracle, tracing, bisection, proved)
     answer = _answered_explanation(
         case, wanted, oracle, found, tracing, told_by_test(confirmation.bad)
     )
@@ -77,26 +77,33 @@ def searched_explanation(
             confirmation.bad,
             answer,
             recorded,
-            proved_elsewhere=proved_elsewhere,
+            proved_elsewhere=bool(proved),
         )
 
 
 def _found_by_evidence(
-    case: Case, wanted: Range, oracle: Oracle, tracing: Tracing, bisection: Bisection
+    case: Case,
+    wanted: Range,
+    oracle: Oracle,
+    tracing: Tracing,
+    bisection: Bisection,
+    proved: Root | None,
 ) -> tuple[Found, Tracing]:
     """What the recorded runs lead to, with what was read of them: where they are dearer to read than the commits are to
     bisect, that comes after it.
     """
     clock, made, searched = case.workspace.clock, NOTHING, wanted
-    if tracing.beside is not None:
+    if tracing.beside is not None and proved is None:
         with clock.during(Phase.COMPARE):
             guilt = guilt_before_reading(case, wanted, oracle, tracing)
         made = of_red_commits(case, wanted, oracle, bisection, guilt)
         searched = range_of_changes(wanted, made) if made else wanted
+    if tracing.beside is not None:
         with clock.during(Phase.TRACE):
             tracing = traced_beside(tracing, searched)
     with clock.during(Phase.COMPARE):
-        found = _checked_search(case, searched, oracle, tracing, None if made else bisection)
+        within = None if made else bisection
+        found = _checked_search(case, searched, oracle, tracing, within, proved)
         if not made and bisection.within is not None and not found.verified:
             found = _of_few(case, wanted, oracle, tracing, bisection) or found
     return found, tracing
@@ -200,7 +207,12 @@ def _patient(test: FailingTest) -> FailingTest:
 
 
 def _checked_search(
-    case: Case, wanted: Range, oracle: Oracle, tracing: Tracing, bisection: Bisection | None
+    case: Case,
+    wanted: Range,
+    oracle: Oracle,
+    tracing: Tracing,
+    bisection: Bisection | None,
+    proved: Root | None = None,
 ) -> Found:
     """Search; an answer that only warm processes saw is run once more, in a process of its own.
 
@@ -208,7 +220,7 @@ def _checked_search(
     processes counts, and the search is made again without them.
     """
     workspace = case.workspace
-    found = search(case, wanted, oracle, tracing, bisection)
+    found = search(case, wanted, oracle, tracing, bisection, proved)
     reverted = found.root | found.auxiliary
     if not found.verified or not oracle.is_warm(reverted):
         return _with_cold_reason(found, workspace, oracle)

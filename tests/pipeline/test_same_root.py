@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -57,3 +58,41 @@ def test_the_second_takes_one_run_to_search(found: list[dict[str, Any]]) -> None
     """And no more to confirm than a first one: what was recorded speaks for it."""
     assert found[1]["runs"]["tests"] == 1
     assert found[1]["runs"]["confirmation"] <= found[0]["runs"]["confirmation"]
+
+
+MANY = 8
+SUM = "def f(x):\n    total = 0\n{}    return total\n\n\ndef h(x):\n    return 10 * f(x)\n"
+
+
+def _sum(factor: int) -> str:
+    parts = (
+        f"    total += {factor} * x\n    total = total + {place}\n" for place in range(1, MANY + 1)
+    )
+    return SUM.format("".join(parts))
+
+
+MANY_TESTS = f"""\
+import unittest
+from calc import f, h
+
+
+class T(unittest.TestCase):
+    def test_f(self):
+        self.assertEqual(f(1), {MANY + 36})
+
+    def test_h(self):
+        self.assertEqual(h(2), {10 * (2 * MANY + 36)})
+"""
+
+
+def test_what_was_seen_to_be_needed_is_not_searched_again(tmp_path: Path) -> None:
+    """The second test's root is run once undone, and each change of it is put back once."""
+    path = tmp_path / "r"
+    repository(path, {"calc.py": _sum(1), "test_calc.py": MANY_TESTS}, {"calc.py": _sum(2)})
+    done = afterd("explain", "--format", "json", cwd=path)
+    assert done.status == 0, done.err
+    first, second = json.loads(done.out)["explanations"]
+    assert len(first["root"]) == len(second["root"]) == MANY
+    assert second["minimal"]
+    assert second["runs"]["tests"] <= 1 + MANY
+    assert second["tree"]["steps"]
