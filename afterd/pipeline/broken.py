@@ -27,6 +27,7 @@ from afterd.workspace import (
     file_of_test,
     is_asked_for,
     suite_of,
+    unbuilt_checkout,
 )
 
 
@@ -309,8 +310,7 @@ class _Look:
         return {name: self._lacks(lack) for name, lack in found.items() if lack is not None}
 
     def _own(self) -> frozenset[str]:
-        with self.workspace.executor.workbench(self.wanted.variants.bad) as bench:
-            return own_modules(bench.slot.path)
+        return own_modules(unbuilt_checkout(self.workspace, self.wanted.variants.bad))
 
     def _lacks(self, lack: Lack) -> str:
         return lack.sentence(self.suite.recipe.test[0])

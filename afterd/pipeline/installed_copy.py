@@ -17,6 +17,7 @@ from afterd.execution.runners.imported import (
 )
 from afterd.execution.runners.interpreters import python_files
 from afterd.pipeline.case import Case
+from afterd.workspace import unbuilt_checkout
 
 _PATH = "PYTHONPATH="
 
@@ -49,8 +50,8 @@ def not_importable(case: Case, tree: str, *said: str) -> str:
     """The project's own module that the tests of no version find, as a sentence; else empty. ``said`` are the
     words of each version's failure, ``tree`` a version that has the module.
     """
-    with case.workspace.executor.workbench(tree) as bench:
-        found = [unfound_module(each, bench.slot.path) for each in said]
+    there = unbuilt_checkout(case.workspace, tree)
+    found = [unfound_module(each, there) for each in said]
     first = found[0]
     if first is None or any(each is None or each.name != first.name for each in found):
         return ""

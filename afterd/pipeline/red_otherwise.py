@@ -10,7 +10,7 @@ from afterd.execution.signature import same_failure
 from afterd.model.outcome import Outcome
 from afterd.pipeline.case import Case, told_by_test
 from afterd.pipeline.installed_copy import not_importable
-from afterd.workspace import Range
+from afterd.workspace import Range, unbuilt_checkout
 
 
 def lack_sentence(case: Case, wanted: Range, outcome: Outcome | None) -> str:
@@ -22,9 +22,9 @@ def lack_told(case: Case, wanted: Range, said: str) -> str:
     """What is not installed, by what was said, as a sentence; else empty."""
     if lack_of(said) is None:
         return ""
-    with case.workspace.executor.workbench(wanted.variants.bad) as bench:
-        slots = map(str, bench.slot.path.parent.iterdir())
-        lack = lack_of(with_relative_paths(said, slots), own_modules(bench.slot.path))
+    there = unbuilt_checkout(case.workspace, wanted.variants.bad)
+    slots = map(str, there.parent.iterdir())
+    lack = lack_of(with_relative_paths(said, slots), own_modules(there))
     return lack.sentence(case.test.recipe.test[0]) if lack else ""
 
 

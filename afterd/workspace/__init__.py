@@ -15,6 +15,7 @@ from afterd.workspace.suites import (
     run_suite,
     started_python,
     suite_of,
+    unbuilt_checkout,
 )
 from afterd.workspace.test_command import typed_command
 from afterd.workspace.workspace import (
@@ -50,5 +51,6 @@ __all__ = [
     "suite_of",
     "typed_command",
     "typed_names",
+    "unbuilt_checkout",
     "wanted_range",
 ]

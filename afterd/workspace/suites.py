@@ -218,19 +218,23 @@ def _outspoken_attempt(workspace: Workspace, suite: Suite, tree: str) -> Attempt
     return None
 
 
+def unbuilt_checkout(workspace: Workspace, tree: str) -> Path:
+    """A version's files, to be looked at: nothing is built there, and it is no slot that a build is in."""
+    slot = Slot(workspace.state / "slots" / "looked-at", workspace.objects)
+    slot.move_to(tree)
+    return slot.path
+
+
 def detected_tests(
     workspace: Workspace, settings: Settings, tree: str, named: str = ""
 ) -> Detected:
     """How a version is built and tested, by the look of it; TestError: no tests. Its Python tests, where one of their
     files is ``named``.
 
-    Looked at is a checkout in which nothing is built: a lock file or a makefile that a build left in a slot
-    is none of the version's.
+    A lock file or a makefile that a build left in a slot is none of the version's.
     """
     home = workspace.repository.workdir
-    slot = Slot(workspace.state / "slots" / "looked-at", workspace.objects)
-    slot.move_to(tree)
-    root, python = slot.path, settings.python
+    root, python = unbuilt_checkout(workspace, tree), settings.python
     if settings.prepare == AUTO and has_python_tests(root):
         place = workspace.state / "environments"
         with confined_programs(Confinement()):  # it fetches packages

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 import venv
 from pathlib import Path
@@ -145,6 +146,20 @@ def test_what_is_missing_at_both_ends_is_said_and_no_history_walked(tmp_path: Pa
     assert done.status == 13, done.out
     assert "lacks the module absent_here; install it: `" in " ".join(done.out.split())
     assert "history" not in done.err
+
+
+def test_a_module_of_the_bad_version_alone_is_nothing_to_install(tmp_path: Path) -> None:
+    """The slot that is free holds the good version then: `pip install checks` was the advice."""
+    checks = (
+        "import unittest\nfrom a import f\n\n\nclass T(unittest.TestCase):\n"
+        "    def test_f(self):\n        self.assertEqual(f(1), 2)\n"
+    )
+    bad = {"a.py": "def f(x):\n    return x + 2\n", "checks.py": checks}
+    where = repository(tmp_path / "r", {"a.py": "def f(x):\n    return x + 1\n"}, bad)
+    command = ("sh", "-c", f"{sys.executable} -m unittest checks")
+    done = afterd("explain", "HEAD~1..HEAD", "--", *command, cwd=where)
+    assert "lacks the module" not in done.out
+    assert done.status != 13
 
 
 def test_a_change_that_asks_for_what_is_missing_says_so(tmp_path: Path) -> None:
