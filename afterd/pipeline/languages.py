@@ -12,12 +12,14 @@ _SUFFIXES = {
     "python": ".py",
     "go": ".go",
     "rust": ".rs",
+    "ruby": ".rb",
+    "php": ".php",
     "js": ".js .mjs .cjs .jsx .ts .mts .cts .tsx",
 }
 _LANGUAGES = {
     suffix: language for language, suffixes in _SUFFIXES.items() for suffix in suffixes.split()
 }
-COUNTED = frozenset({"go", "rust", "js"})
+COUNTED = frozenset({"go", "rust", "js", "ruby", "php"})
 """Those whose own coverage tells what ran, as no tracer reads them."""
 
 TRACED = frozenset({"c", "python"})

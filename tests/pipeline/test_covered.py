@@ -16,7 +16,7 @@ GUILTY = 7
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One program in three languages: ``function`` and ``test`` are filled in, ``files`` are beside them."""
+    """One program in five languages: ``function`` and ``test`` are filled in, ``files`` are beside them."""
 
     tool: str
     path: str
@@ -25,13 +25,18 @@ class Program:
     test_path: str
     test: str
     files: tuple[tuple[str, str], ...]
+    foot: str = ""
+    command: tuple[str, ...] = ()
 
     def source(self, *, changed: bool) -> str:
         """The functions; in the bad version each is written otherwise, and one is wrong."""
+        x = "$x" if self.path.endswith(".php") else "x"
         bodies = ((n, self._body(n) if changed else f"x * 2 + {n}") for n in range(FUNCTIONS))
-        return self.head + "".join(
-            self.function.replace("NUMBER", str(n)).replace("BODY", body) for n, body in bodies
+        functions = (
+            self.function.replace("NUMBER", str(n)).replace("BODY", body.replace("x", x))
+            for n, body in bodies
         )
+        return "".join([self.head, *functions, self.foot])
 
     @staticmethod
     def _body(number: int) -> str:
@@ -69,9 +74,32 @@ RUST = Program(
     "#[test]\nfn doubles() {\n    assert_eq!(ops::f3(1) + ops::f7(1), 14);\n}\n",
     (("Cargo.toml", '[package]\nname = "ops"\nversion = "0.1.0"\nedition = "2021"\n'),),
 )
+RUBY = Program(
+    "ruby",
+    "lib/ops.rb",
+    "module Ops\n",
+    "  def self.fNUMBER(x)\n    doubled = BODY\n\n    doubled\n  end\n\n",
+    "test/test_ops.rb",
+    "require 'minitest/autorun'\nrequire_relative '../lib/ops'\n\nclass TestOps < Minitest::Test\n"
+    "  def test_doubles\n    assert_equal 14, Ops.f3(1) + Ops.f7(1)\n  end\nend\n",
+    (("ops.gemspec", ""),),
+    "end\n",
+)
+PHP = Program(
+    "phpunit",
+    "src/ops.php",
+    "<?php\n",
+    "\nfunction fNUMBER($x)\n{\n    $doubled = BODY;\n\n    return $doubled;\n}\n",
+    "tests/OpsTest.php",
+    "<?php\nrequire __DIR__ . '/../src/ops.php';\n\n"
+    "class OpsTest extends PHPUnit\\Framework\\TestCase\n{\n    public function testDoubles(): void\n"
+    "    {\n        $this->assertSame(14, f3(1) + f7(1));\n    }\n}\n",
+    (),
+    command=("--", "phpunit", "tests"),
+)
 
 
-@pytest.mark.parametrize("program", [JS, GO, RUST], ids=lambda program: program.tool)
+@pytest.mark.parametrize("program", [JS, GO, RUST, RUBY, PHP], ids=lambda program: program.tool)
 def test_what_was_not_executed_is_not_asked(tmp_path: Path, program: Program) -> None:
     """Of twelve changes the failing test executes two: few runs, and the test's own values are told."""
     if shutil.which(program.tool) is None:
@@ -81,7 +109,7 @@ def test_what_was_not_executed_is_not_asked(tmp_path: Path, program: Program) ->
         (path / name).parent.mkdir(parents=True, exist_ok=True)
     files = {program.path: program.source(changed=False), program.test_path: program.test}
     repository(path, {**dict(program.files), **files}, {program.path: program.source(changed=True)})
-    done = afterd("explain", "--format", "json", cwd=path)
+    done = afterd("explain", "--format", "json", *program.command, cwd=path)
     assert done.status == 0, done.err
     [found] = json.loads(done.out)["explanations"]
     assert [change["id"] for change in found["root"]] == [f"c{GUILTY + 1}"], found

@@ -1,8 +1,8 @@
 """The failing test and the green one run with the language's own coverage, where no tracer reads it.
 
 Only the environment is set, so that the project's own commands stay as they are: ``NODE_V8_COVERAGE``,
-``GOFLAGS`` and ``RUSTFLAGS`` with ``LLVM_PROFILE_FILE``. The counts tell which changes were executed and
-which functions went another way than in green.
+``GOFLAGS``, ``RUSTFLAGS`` with ``LLVM_PROFILE_FILE``, and what has Ruby and PHP load a file first. The counts
+tell which changes were executed and which functions went another way than in green.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from importlib import resources
 from pathlib import Path
 
 from afterd.compare.coverage.execution import CoveredExecution
@@ -26,7 +27,7 @@ from afterd.execution.recipe import Recipe
 from afterd.execution.sandbox import run
 from afterd.model.change import FileKind
 from afterd.pipeline.tracers.variant_files import variant_files
-from afterd.trace.coverage.counts import LineCounts, of_go, of_lcov, of_v8
+from afterd.trace.coverage.counts import LineCounts, merged_counts, of_go, of_lcov, of_v8
 from afterd.vcs.enclosing import symbols
 from afterd.vcs.kinds import FileRules, kind_of
 from afterd.vcs.tokens import language_of
@@ -34,12 +35,14 @@ from afterd.vcs.trees import TreeReader
 from afterd.vcs.worktree import Slot
 from afterd.workspace import FailingTest, Range, Workspace
 
-_FRAME = re.compile(r"(?P<file>[\w./@+-]+\.(?:[cm]?[jt]sx?|go|rs)):(?P<line>\d+)")
+_FRAME = re.compile(r"(?P<file>[\w./@+-]+\.(?:[cm]?[jt]sx?|go|rs|rb|php)):(?P<line>\d+)")
 _PROGRAM = re.compile(r"\((?P<path>\S*target/\S+/deps/\S+)\)")
 _LLVM = (
     "Rust's coverage needs llvm-profdata and llvm-cov of LLVM 19 or newer; install llvm-19 (or"
     " `rustup component add llvm-tools`)."
 )
+_PCOV = "PHP's coverage needs its extension pcov; install php-pcov."
+_COUNTERS = resources.files("afterd.trace.coverage") / "counters"
 _LONGEST, _MOST_PLACES = 60, 3
 """Lines of a test that are read for names, from each of so many places where its name stands."""
 
@@ -66,7 +69,7 @@ def covered_runs(
     """
     began = time.monotonic()
     slots = workspace.trace_slots()
-    languages, uncounted = _countable(counted)
+    languages, uncounted = _countable(counted, test.recipe)
     green: LineCounts = {}
     try:
         if languages:
@@ -93,11 +96,14 @@ def covered_runs(
     return Covered(execution, variants, seconds, uncounted)
 
 
-def _countable(languages: frozenset[str]) -> tuple[frozenset[str], str]:
+def _countable(languages: frozenset[str], recipe: Recipe) -> tuple[frozenset[str], str]:
     """Those whose counts can be read here, and what is missing for the others."""
+    missing = {}
     if "rust" in languages and next(_llvm_tools(), None) is None:
-        return languages - {"rust"}, _LLVM
-    return languages, ""
+        missing["rust"] = _LLVM
+    if "php" in languages and "pcov" not in _tool(("php", "-m"), Path("/"), recipe)[1].split():
+        missing["php"] = _PCOV
+    return languages - missing.keys(), " ".join(missing.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +121,7 @@ class _Run:
             self.slot.path.resolve(),
             self.slot.path.with_name(f"{self.slot.path.name}.counts"),
         )
-        recipe = replace(self.recipe, extra=_environment(self.recipe, into, self.languages))
+        recipe = replace(self.recipe, extra=_environment(self.recipe, root, into, self.languages))
         into.mkdir(parents=True, exist_ok=True)  # what a build runs may count, too
         built = Builder(self.slot).build(recipe, tree)
         if not built.ok:
@@ -139,12 +145,14 @@ class _Run:
             found.update(of_go(into / "go", root))
         if "rust" in self.languages:
             found.update(of_lcov(_llvm_lines(into, root, result, self.recipe), root))
+        for report in into.glob("*.lcov"):
+            found = merged_counts(found, of_lcov(report.read_text().splitlines(), root))
         return found
 
 
-def _environment(recipe: Recipe, into: Path, of: frozenset[str]) -> dict[str, str]:
-    """The recipe's own, with what makes each language count into a folder."""
-    extra = dict(recipe.extra)
+def _environment(recipe: Recipe, root: Path, into: Path, of: frozenset[str]) -> dict[str, str]:
+    """The recipe's own, with what makes each language count the files below ``root`` into a folder."""
+    extra, counters = dict(recipe.extra), str(_COUNTERS)
     inherited = recipe.environment(into)
 
     def added(name: str, more: str) -> None:
@@ -157,6 +165,13 @@ def _environment(recipe: Recipe, into: Path, of: frozenset[str]) -> dict[str, st
     if "rust" in of:
         added("RUSTFLAGS", "-C instrument-coverage")
         extra["LLVM_PROFILE_FILE"] = str(into / "%p-%8m.profraw")
+    if "ruby" in of:
+        extra["RUBYLIB"] = os.pathsep.join(filter(None, [counters, inherited.get("RUBYLIB")]))
+        added("RUBYOPT", "-rafterd_counts")
+    if "php" in of:
+        extra["PHP_INI_SCAN_DIR"] = f"{inherited.get('PHP_INI_SCAN_DIR', '')}:{counters}"
+        extra |= {"AFTERD_COUNTER": f"{counters}/afterd_counts.php", "AFTERD_COUNTED": str(root)}
+    extra["AFTERD_COUNTS"] = str(into)
     extra["RUST_BACKTRACE"] = "1"
     return extra
 

@@ -1,7 +1,8 @@
-"""How often a run executed each line, read from what V8, Go and LLVM write.
+"""How often a run executed each line, read from what V8, Go, LLVM, Ruby and PHP write.
 
 V8 (``NODE_V8_COVERAGE``) counts ranges of characters, one within the other: the innermost holds. Go
-(``-coverprofile``) counts blocks from line and column to line and column. LLVM's tools count lines.
+(``-coverprofile``) counts blocks from line and column to line and column. LLVM's tools count
+lines, as do Ruby and PHP, for which ``counters`` has what writes them in LLVM's format.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def of_go(profile: Path, root: Path) -> LineCounts:
 
 
 def of_lcov(report: Iterable[str], root: Path) -> LineCounts:
-    """From LLVM's counts by line."""
+    """From counts by line in the format of lcov."""
     found: dict[str, dict[int, int]] = {}
     here: dict[int, int] | None = None
     for line in report:
@@ -69,6 +70,16 @@ def of_lcov(report: Iterable[str], root: Path) -> LineCounts:
             number, _, count = rest.partition(",")
             _add(here, [(int(number), int(count.partition(",")[0]))])
     return found
+
+
+def merged_counts(
+    some: Mapping[str, Mapping[int, int]], others: LineCounts
+) -> dict[str, Mapping[int, int]]:
+    """Counts of two processes together."""
+    found = {file: dict(lines) for file, lines in some.items()}
+    for file, lines in others.items():
+        _add(found.setdefault(file, {}), lines.items())
+    return dict(found)
 
 
 def _add(lines: dict[int, int], more: Iterable[tuple[int, int]]) -> None:
