@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from afterd.compare.c.alignment import Alignment
+from afterd.compare.c.block_map import BlockMap
 from afterd.compare.c.ties import Ties
 from afterd.limits import C_PAIR
 from afterd.model.change import ChangeId
@@ -25,6 +26,7 @@ class Absence:
     ) -> None:
         self._green, self._alignment, self._ties = green, alignment, ties
         self._backward = backward
+        self._guarding: dict[int, tuple[ChangeId, ...]] = {}
 
     def writers(self, statement: Statement, counterpart: StepId) -> Iterator[ChangeId]:
         """Changes that removed or altered green's definition of something that a step reads otherwise."""
@@ -81,16 +83,22 @@ class Absence:
                 instance.view, instance.view.place(instance.block, call)
             )
 
-    def guards(self, instance: Instance) -> Iterator[ChangeId]:
+    def guards(self, instance: Instance) -> tuple[ChangeId, ...]:
         """Changes that removed a branch which green executed in the aligned activation, nearest first.
 
         Only blocks that the bad version does not have count: a branch that both versions have is
-        found by control dependence in the failing run itself.
+        found by control dependence in the failing run itself. They are those of the activation: every
+        step in it asks for the same.
         """
         blocks = self._alignment.blocks(instance.view)
         entry = self._alignment.entry(instance.position)
         if blocks is None or entry < 0:
-            return
+            return ()
+        if entry not in self._guarding:
+            self._guarding[entry] = tuple(dict.fromkeys(self._guards(blocks, entry)))
+        return self._guarding[entry]
+
+    def _guards(self, blocks: BlockMap, entry: int) -> Iterator[ChangeId]:
         recording = self._green.recording
         depth = recording.depth_at(entry)
         end = self._green.frames.end(entry)
