@@ -9,6 +9,9 @@ that differ. What was printed instead of the expected text is itself made by the
 so two reverted sets with the same bug differ in it; but the text that was expected is the same. As
 with the tests of a suite, part of the wrong lines is the same failure, and others are not: of the
 reverted sets of cmark-gfm many could not parse emphasis any more, which was no word on the bug.
+
+A test command that builds first (make check) ends alike whether a program failed or was never made, so
+that a compiler refused something is part of what is known of an exit status.
 """
 
 from __future__ import annotations
@@ -67,6 +70,8 @@ def signature(evidence: Evidence, test_id: str) -> FailureSignature:
         return dataclasses.replace(found, test=test)
     lines = _digests(differing_lines(text)) if (differs := shows_difference(text)) else ""
     found = _general_signature(evidence.status, failed=bool(tests), differs=differs)
+    if found.kind is FailureKind.EXIT and native.refused(text):
+        found = dataclasses.replace(found, message=f"{found.message}, with a compiler's error")
     return dataclasses.replace(found, test=test, differing=lines)
 
 

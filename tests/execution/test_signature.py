@@ -228,6 +228,11 @@ CASES = [
         FailureSignature(FailureKind.EXIT, "exit status 2", "", "", "", "t"),
     ),
     (
+        "a test that was not compiled",
+        read("t.c:9:3: error: 'NEWER' undeclared\nmake: *** [Makefile:4: check] Error 1\n", 2),
+        FailureSignature(FailureKind.EXIT, "exit status 2, with a compiler's error", "", "", "", "t"),
+    ),
+    (
         "nothing but a status",
         read("", 3),
         FailureSignature(FailureKind.EXIT, "exit status 3", "", "", "", "t"),
