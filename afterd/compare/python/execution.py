@@ -25,6 +25,7 @@ from afterd.compare.python.likeness import Likeness
 from afterd.compare.python.matching import match
 from afterd.compare.python.relaid import READERS, relaid
 from afterd.compare.python.transplant import Transplant
+from afterd.compare.python.unraised import Unraised
 from afterd.limits import PYTHON_PAIR, WORK
 from afterd.model.change import Change, ChangeId, ChangeSet
 from afterd.model.outcome import FailureKind
@@ -407,15 +408,15 @@ class PythonExecution:
         return other is None or self.green.trace.kind(other) is not self.trace.kind(branch)
 
     def _not_raised(self, recognise: Failures, failure: dict[str, object]) -> Predicate | None:
-        """``pytest.raises`` that saw nothing: green's raise, and the branch that led to it."""
+        """``pytest.raises`` that saw nothing: what kept green's exception from coming."""
         message = str(failure["message"])
         if self.green is None or not message.startswith("DID NOT RAISE"):
             return None
         place = recognise.place(failure)
-        activation = self.alignment.frame(place.frame) if place is not None else None
-        if place is None or activation is None:
+        if place is None:
             return None
-        branch = self._departing_branch(activation.entered, activation.left)
+        wanted = _class_name(message)
+        branch = Unraised(self.steps, self.green, self.alignment).branch(place.frame, wanted)
         if branch is None:
             return None
         condition = self.steps.other_way(branch)
@@ -427,25 +428,9 @@ class PythonExecution:
             FailureKind.ASSERTION,
             message,
             "no exception",
-            _class_name(message),
+            wanted,
             location(place.node.statement, place.frame),
         )
-
-    def _departing_branch(self, first: int, last: int | None) -> int | None:
-        """The branch of the failing run that went another way than the one before green's raise."""
-        assert self.green is not None
-        green = self.green.trace
-        end = len(green) if last is None else last
-        for row in range(end - 1, first, -1):
-            if green.kind(row) is not Kind.RAISE:
-                continue
-            decided = self.green.control(row)
-            while decided is not None:
-                mine = self.alignment.opposite(decided)
-                if mine is not None:
-                    return mine
-                decided = self.green.control(decided)
-        return None
 
     def _wrong_output(self) -> Iterator[Predicate]:
         assert self.green is not None

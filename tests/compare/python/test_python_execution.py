@@ -809,3 +809,43 @@ def test_a_condition_on_a_type_depends_on_nothing_else_of_the_object(tmp_path: P
     (asked,) = [step for step in reachable(execution) if step.text.startswith("if not isinstance")]
     assert asked.green.alignment is Alignment.ABSENT
     assert [read.name for read in reads(asked.term)] == ["Ticket"]
+
+
+NAMES = """\
+class Names:
+    def __init__(self):
+        self.of = {}
+
+    def add(self, key, name):
+        CONDITION
+            self.of[key] = name
+
+    def show(self, key):
+        if self.of is not None:
+            try:
+                return self.of[key]
+            except KeyError:
+                pass
+        return hex(key)
+"""
+NAMED = """\
+from lib import Names
+
+def test():
+    names = Names()
+    names.add(2, "two")
+    assert names.show(2) == "two"
+"""
+
+
+def test_what_follows_a_try_ran_as_a_handler_kept_it_from_leaving(tmp_path: Path) -> None:
+    """And what was looked up in vain was not put there, which is seen in green."""
+    good = NAMES.replace("CONDITION", "if name:")
+    bad = NAMES.replace("CONDITION", "if name and self.of:")
+    execution = one_file(tmp_path, good, bad, NAMED)
+    returned = next(step for step in reachable(execution) if step.text == "return hex(key)")
+    assert returned.control is not None
+    handler = execution.step(returned.control)
+    assert handler.text == "except KeyError:"
+    (raised,) = reads(handler.term)
+    assert list(execution.omitted(raised.step)) == ["c1"]

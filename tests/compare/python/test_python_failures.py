@@ -213,3 +213,33 @@ def test_a_class_that_was_looked_up_elsewhere_was_not_made_there(tmp_path: Path)
         pending += [read.step for read in reads(step.term)]
     assert "self.path = path" in texts
     assert not any("type(other)" in text for text in texts)
+
+
+CAUGHT = """\
+import pytest
+
+class Names:
+    def __init__(self, of):
+        self.of = of
+
+    def show(self, key):
+        BODY
+
+def test_unknown():
+    names = Names({1: "one"})
+    with pytest.raises(KeyError):
+        names.show(2)
+"""
+
+
+def test_an_exception_that_was_expected_was_caught_on_its_way(tmp_path: Path) -> None:
+    body = "try:\n            return self.of[key]\n        except KeyError:\n            return key"
+    good = {"test_lib.py": CAUGHT.replace("BODY", "return self.of[key]")}
+    bad = {"test_lib.py": CAUGHT.replace("BODY", body)}
+    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+    execution = traced_pair(tmp_path, good, bad, command)
+    (missed,) = execution.failures()
+    assert missed.text == "with pytest.raises(KeyError):"
+    assert (missed.observed, missed.expected) == ("no exception", "KeyError")
+    assert execution.step(missed.step).text == "except KeyError:"
+    assert execution.step(missed.step).changes

@@ -2,9 +2,10 @@
 
 Python's control flow is structured, so AFTER's "closest enclosing branch not post-dominated"
 (Algorithm 3) needs no graph: it is the syntactic branch around the statement, or a branch earlier
-in its block that may leave the block (``return``, ``raise``, ``break``, ``continue``). That a loop goes on is
-decided by each branch of the round before that may leave it (Ferrante, Ottenstein and Warren, The program
-dependence graph, 1987): in a loop over handlers the second is asked as the first one declined.
+in its block that may leave the block (``return``, ``raise``, ``break``, ``continue``); where what is tried leaves
+it, the handler that kept it from doing so. That a loop goes on is decided by each branch of the round before that may
+leave it (Ferrante, Ottenstein and Warren, The program dependence graph, 1987): in a loop over handlers the second is
+asked as the first one declined.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from afterd.trace.python.read.program import BLOCKS, FRAMES, Node
 
 BRANCHES = frozenset({"If", "While", "For", "AsyncFor", "match_case", "ExceptHandler", "Assert"})
 _EXITS = frozenset({"Return", "Raise", "Break", "Continue"})
+_TRIED = frozenset({"Try", "TryStar"})
 _LOOPS = frozenset({"While", "For", "AsyncFor"})
 
 
@@ -97,6 +99,8 @@ def _guarded_exits(statement: Node, *, in_loop: bool) -> Iterator[tuple[Node, No
     if statement.type == "Assert":
         yield statement, statement
     inner_loop = in_loop or statement.type in _LOOPS
+    if statement.type in _TRIED:
+        yield from _kept_by_handlers(statement, in_loop=inner_loop)
     for child in _statements_below(statement):
         if child.type in _EXITS and not (in_loop_exit(child) and inner_loop):
             branch = statement if statement.type in BRANCHES else None
@@ -106,6 +110,24 @@ def _guarded_exits(statement: Node, *, in_loop: bool) -> Iterator[tuple[Node, No
             yield branch, leave
             if statement.type in BRANCHES:
                 yield statement, leave
+
+
+def _kept_by_handlers(tried: Node, *, in_loop: bool) -> Iterator[tuple[Node, Node]]:
+    """(handler, exit) pairs: that an exception was caught kept what is tried from leaving the block."""
+    for child in (*tried["body"], *(tried["orelse"] or ())):
+        for leave in _exits(child, in_loop=in_loop):
+            for handler in tried["handlers"]:
+                yield handler, leave
+
+
+def _exits(statement: Node, *, in_loop: bool) -> Iterator[Node]:
+    """What leaves the block of a statement, it or what is in it."""
+    if statement.type in _EXITS and not (in_loop and in_loop_exit(statement)):
+        yield statement
+    if statement.type not in FRAMES:
+        inner_loop = in_loop or statement.type in _LOOPS
+        for child in _statements_below(statement):
+            yield from _exits(child, in_loop=inner_loop)
 
 
 def in_loop_exit(node: Node) -> bool:
