@@ -849,3 +849,20 @@ def test_what_follows_a_try_ran_as_a_handler_kept_it_from_leaving(tmp_path: Path
     assert handler.text == "except KeyError:"
     (raised,) = reads(handler.term)
     assert list(execution.omitted(raised.step)) == ["c1"]
+
+
+def test_a_keyword_is_not_taken_by_what_a_package_has_from_a_module_with_a_star(
+    tmp_path: Path,
+) -> None:
+    """The call leaves no row of what was called; its definition is found all the same."""
+    text = "def first(items, {0}=None):\n    return next(filter({0}, items))\n"
+    shared = {
+        "lib/__init__.py": "from .more import *\n",
+        "lib/more.py": "from .recipes import *\n",
+        "test_lib.py": "import lib\ndef test():\n    assert lib.first([1, 2], pred=None) == 1\n",
+    }
+    good = {**shared, "lib/recipes.py": text.format("pred")}
+    bad = {**shared, "lib/recipes.py": text.format("predicate")}
+    execution = traced_pair(tmp_path, good, bad)
+    (failure,) = execution.failures()
+    assert set(execution.omitted(failure.step)) == {"c1"}

@@ -112,11 +112,21 @@ class Names:
                 rows.extend(found[max(0, index - PYTHON_TRACE.candidates) : index])
         yield from sorted(rows, reverse=True)
 
-    def _starred(self, module: Module, name: str, position: int) -> int | None:
-        for node in module.star_imports:
+    def _starred(
+        self,
+        module: Module,
+        name: str,
+        position: int,
+        value: Recorded | Unknown = UNKNOWN,
+        deep: int = PYTHON_TRACE.imports,
+    ) -> int | None:
+        """The same in the modules whose names it took with a star, through as many as pass them on; the last one's."""
+        for node in reversed(module.star_imports) if deep else ():
             source = self.imported(node)
-            if source is not None and source.bindings(MODULE_SCOPE, name):
-                return self.module_variable(source, name, position)
+            if source is not None:
+                row = self.module_variable(source, name, position, value, deep - 1)
+                if row is not None:
+                    return row
         return None
 
     # -- modules -----------------------------------------------------------------------------
@@ -154,10 +164,17 @@ class Names:
         return self.module_named(name)
 
     def module_variable(
-        self, module: Module, name: str, position: int, value: Recorded | Unknown = UNKNOWN
+        self,
+        module: Module,
+        name: str,
+        position: int,
+        value: Recorded | Unknown = UNKNOWN,
+        deep: int = PYTHON_TRACE.imports,
     ) -> int | None:
-        """The row that bound a module's variable, from whatever function."""
+        """The row that bound a module's variable, from whatever function, also in a module of which it has all."""
         bindings = module.bindings(MODULE_SCOPE, name)
+        if not bindings:
+            return self._starred(module, name, position, value, deep)
         if isinstance(value, Unknown):
             return self.latest(bindings, None, position)
         return self._believed(bindings, position, value)
