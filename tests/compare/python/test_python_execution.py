@@ -866,3 +866,23 @@ def test_a_keyword_is_not_taken_by_what_a_package_has_from_a_module_with_a_star(
     execution = traced_pair(tmp_path, good, bad)
     (failure,) = execution.failures()
     assert set(execution.omitted(failure.step)) == {"c1"}
+
+
+def test_a_function_came_to_its_end_as_what_would_have_left_it_raised(tmp_path: Path) -> None:
+    """Its handler says so, whatever it does then."""
+    good = """
+        def number(path):
+            try:
+                return str(path) + "!"
+            except Exception as error:
+                print("no number", error)
+    """
+    bad = good.replace("str(path)", "path")
+    test = "from lib import number\ndef test():\n    assert number(1) == '1!'\n"
+    execution = one_file(tmp_path, good, bad, test)
+    ended = next(step for step in reachable(execution) if step.text.startswith("def number"))
+    (kept,) = reads(ended.term)
+    handler = execution.step(kept.step)
+    assert handler.text == "except Exception as error:"
+    (raised,) = reads(handler.term)
+    assert execution.step(raised.step).changes == ("c1",)

@@ -58,6 +58,12 @@ class Flow:
             self._leaving[statement] = found
         return found
 
+    def ending(self, function: Node) -> frozenset[Node]:
+        """The branches by any of which a function may have been left before its end."""
+        body = function["body"]
+        statements = body if isinstance(body, list) else []
+        return frozenset().union(*map(self.leaving, statements))
+
     def going_on(self, node: Node) -> frozenset[Node]:
         """The branches of a loop's body that may leave it, where ``node`` is what each of its rounds begins with."""
         loop = node.statement

@@ -197,7 +197,11 @@ class Steps:
         """A statement that defines nothing: a frame that ended by itself, ``pass``, ``del``."""
         if self.trace.kind(position) is Kind.EXIT and node.type in FUNCTIONS:
             last = self.trace.previous_in_frame(frame, position)
-            decided = [last] if last >= 0 and self.trace.kind(last) in _OUTCOMES else []
+            kind = self.trace.kind(last) if last >= 0 else None
+            decided = [last] if kind in _OUTCOMES else []
+            if not decided and kind is not Kind.RETURN:  # what kept it from being left before
+                kept = self._branch_before(self.flow.ending(node), frame, position)
+                decided = [] if kept is None else [kept]
             if (inner := self.cells.returned(position, frame)) is not None:
                 decided.append(inner)  # ``yield from`` went on to its end
             if decided:
