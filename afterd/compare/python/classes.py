@@ -1,4 +1,5 @@
-"""Classes whose head was changed: their bases, decorators and keywords, and the fields that a decorator reads.
+"""Classes whose head was changed: their bases, decorators and keywords, the fields that a decorator reads, and what
+Python itself looks up in them without calling it (``__slots__``, ``__hash__ = None``, which ``__eq__`` alone implies).
 
 What such a change does is done by Python itself, or by a decorator, wherever an object of the class is met: an
 attribute is found in another base class, it is an instance of something else, a field cannot be set any more. No row
@@ -9,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 
-from afterd.compare.python.absence import Ties
+from afterd.compare.python.absence import Ties, is_special, targets
 from afterd.compare.python.alignment import Alignment
 from afterd.model.change import ChangeId
-from afterd.trace.python.read import Frame, Node, Recorded, Steps, Unknown, identity
+from afterd.trace.python.read import FUNCTIONS, Frame, Node, Recorded, Steps, Unknown, identity
 from afterd.trace.python.record.rows import Kind
 
+_EQUAL = "__eq__"
 _OBJECTS = frozenset({"Name", "Attribute", "Subscript", "Call"})
 _OPERATIONS = frozenset({"Call", "Attribute", "Subscript", "Compare", "BinOp", "UnaryOp"})
 
@@ -66,9 +69,9 @@ class Classes:
                 twin = partners.get(node)
                 if twin is None or twin is node or _head(node) == _head(twin):
                     continue
-                changes = tuple(
-                    dict.fromkeys((*self._ties.of_node(node), *self._ties.removed(twin)))
-                )
+                mine = (self._ties.of_node(each) for each in (node, *_looked_up(node)))
+                other = (self._ties.removed(each) for each in (twin, *_looked_up(twin)))
+                changes = tuple(dict.fromkeys(chain.from_iterable((*mine, *other))))
                 rows = trace.at_site(node, Kind.VALUE)
                 found |= {kind: changes for row in rows if (kind := identity(trace.value(row)))}
         return found
@@ -79,4 +82,16 @@ def _head(definition: Node) -> list[str]:
     bases = [base.source for base in definition["bases"] if base.source != "object"]
     fields = (part for part in definition["body"] if part.type == "AnnAssign")
     parts = (*definition["decorator_list"], *definition["keywords"], *fields)
-    return [*bases, *(part.source for part in parts)]
+    special = (each.text if each.type == "Assign" else _EQUAL for each in _looked_up(definition))
+    return [*bases, *(part.source for part in parts), *special]
+
+
+def _looked_up(definition: Node) -> Iterator[Node]:
+    """The statements by which a class has what Python looks up without calling it; a class with an ``__eq__`` of its
+    own and no ``__hash__`` has none any more.
+    """
+    assigned = [each for each in definition["body"] if each.type == "Assign"]
+    yield from (each for each in assigned if any(map(is_special, targets(each["value"]))))
+    methods = {str(each["name"]): each for each in definition["body"] if each.type in FUNCTIONS}
+    if _EQUAL in methods and "__hash__" not in methods:
+        yield methods[_EQUAL]

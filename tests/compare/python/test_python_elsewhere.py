@@ -164,3 +164,21 @@ def test_what_was_only_moved_is_not_said_not_to_run(tmp_path: Path) -> None:
     missed = execution.missed("c1")
     assert missed is not None
     assert missed.text == 'self.names.append("inner")'
+
+
+@pytest.mark.parametrize(
+    ("added", "operation"),
+    [
+        ("    def __eq__(self, other):\n        return self.side == other.side\n", "hash(box)"),
+        ("    __hash__ = None\n", "hash(box)"),
+        ("    __slots__ = ('side',)\n", "setattr(box, 'name', 1)"),
+    ],
+)
+def test_what_python_looks_up_in_a_class_is_no_row(
+    tmp_path: Path, added: str, operation: str
+) -> None:
+    text = "class Box:\n    def __init__(self, side):\n        self.side = side\n"
+    test = f"from lib import Box\ndef test():\n    box = Box(1)\n    {operation}\n"
+    execution = one_file(tmp_path, text, text + added, test)
+    (failure,) = execution.failures()
+    assert list(execution.omitted(failure.step)) == ["c1"]
