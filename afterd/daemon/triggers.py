@@ -6,6 +6,7 @@ a second late (measured, reliability section 10). The truth about work is in our
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,10 +20,12 @@ from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 
 from afterd.daemon.service import Service
+from afterd.errors import AfterdError
 from afterd.limits import JOB, WATCH
 from afterd.vcs.hook import INBOX
 from afterd.vcs.repository import common_directory, open_repository
 
+_LOG = logging.getLogger(__name__)
 _READ_ONLY = frozenset({"opened", "closed_no_write"})
 
 
@@ -36,6 +39,14 @@ class _Heard(FileSystemEventHandler):
         """Something happened to a file."""
         if event.event_type not in _READ_ONLY:
             self._heard()
+
+
+def _said(call: Callable[[], object]) -> None:
+    """Call; a failure that we understood (a full disk) is a line of the log, and the next call has its time."""
+    try:
+        call()
+    except AfterdError as error:
+        _LOG.warning("%s", error)
 
 
 class Triggers:
@@ -55,7 +66,7 @@ class Triggers:
 
     def every(self, seconds: float, call: Callable[[], object]) -> None:
         """Call something again and again, late rather than never."""
-        self._scheduler.add_job(call, "interval", seconds=seconds)
+        self._scheduler.add_job(partial(_said, call), "interval", seconds=seconds)
 
     def start(self) -> None:
         """Begin; where the system has no more file events to give, polling is what is left."""
@@ -92,10 +103,9 @@ class Triggers:
     def _soon(self, service: Service) -> None:
         """Look when no more events come: the date of the one look is put off."""
         self._scheduler.add_job(
-            self._look,
+            partial(_said, partial(self._look, service)),
             "date",
             run_date=datetime.now(UTC) + timedelta(seconds=WATCH.settle),
-            args=(service,),
             id=f"look {service.state}",
             replace_existing=True,
         )

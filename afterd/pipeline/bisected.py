@@ -17,8 +17,8 @@ from afterd.execution.confirmation import Confirmation
 from afterd.execution.flakiness import prior_from_history
 from afterd.execution.oracle import Oracle
 from afterd.limits import REPORT
-from afterd.model.change import NO_GUILT, CommitGuilt, FileKind
-from afterd.model.explanation import RevisionRange
+from afterd.model.change import NO_GUILT, Change, CommitGuilt, FileKind
+from afterd.model.explanation import Explanation, RevisionRange
 from afterd.model.outcome import Outcome, Verdict
 from afterd.pipeline.case import Case
 from afterd.vcs.history import commits_between, first_red
@@ -122,6 +122,18 @@ class Bisection:
 
     def _version(self, commit: str) -> str:
         return version_with_tests(commit, self._wanted.variants, self._workspace.rules)
+
+
+def with_red_first(found: Explanation, red: frozenset[str]) -> Explanation:
+    """An answer whose changes name the commits in which the test turned red before others that wrote of their lines."""
+
+    def ordered(changes: Sequence[Change]) -> tuple[Change, ...]:
+        return tuple(
+            replace(each, commits=tuple(sorted(each.commits, key=lambda name: name not in red)))
+            for each in changes
+        )
+
+    return replace(found, root=ordered(found.root), auxiliary=ordered(found.auxiliary))
 
 
 def bisected_case(case: Case, left: Budget, confirmation: Confirmation) -> Case:

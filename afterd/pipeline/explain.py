@@ -25,7 +25,7 @@ from afterd.model.outcome import Outcome
 from afterd.model.progress import Progress, Silent
 from afterd.pipeline.answer import answered_meanwhile, unanswered_explanation
 from afterd.pipeline.beside import begin_bad_run, reading_ahead
-from afterd.pipeline.bisected import Bisection, bisected_case
+from afterd.pipeline.bisected import Bisection, bisected_case, with_red_first
 from afterd.pipeline.broken import Broken, which_broke
 from afterd.pipeline.broken_build import broken_build
 from afterd.pipeline.case import Case
@@ -386,6 +386,7 @@ def _searched_range(
         return found
     if found.status is not Status.INCONCLUSIVE:
         # The commits told which changes to undo in the bad version.
+        found = with_red_first(found, frozenset(bisection.within.changes.commits))
         return replace(found, remarks=(bisection.note(), *found.remarks))
     left = _left_after(case, found)
     if left is not None:

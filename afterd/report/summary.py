@@ -32,9 +32,9 @@ class Quoted:
 Phrase = tuple[str | Quoted, ...]
 
 
-def listed(names: Sequence[str]) -> Phrase:
-    """Quoted names with commas and an "and"; of many, the first few and how many more."""
-    shown = names if len(names) <= REPORT.names else names[: REPORT.names - 1]
+def listed(names: Sequence[str], most: int = REPORT.names) -> Phrase:
+    """Quoted names with commas and an "and"; of more than ``most``, the first few and how many more."""
+    shown = names if len(names) <= most else names[: most - 1]
     items: list[str | Quoted] = [Quoted(name) for name in shown]
     if len(shown) < len(names):
         items.append(f"{len(names) - len(shown)} more")
@@ -154,7 +154,7 @@ def place(
             f"{commit[: REPORT.commit]} {subjects.get(commit, '')}".strip()
             for commit in change.commits
         ]
-        parts += [" by ", *listed(named)]
+        parts += [" by ", *listed(named, REPORT.named)]
     return tuple(parts)
 
 

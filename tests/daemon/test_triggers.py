@@ -13,6 +13,7 @@ from watchdog.observers import Observer
 
 from afterd.daemon import triggers
 from afterd.daemon.triggers import running_triggers
+from afterd.errors import SpaceError
 
 PATIENCE = 60.0
 NEVER = 3600.0
@@ -87,3 +88,18 @@ def test_no_call_is_dropped_for_being_late() -> None:
         assert (job.misfire_grace_time, job.coalesce, job.max_instances) == (None, True, 1)
     finally:
         scheduler.shutdown()
+
+
+def test_a_full_disk_is_a_line_of_the_log(where: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """APScheduler wrote a traceback of fifty lines, once a minute, beside the log of a daemon whose disk was full."""
+    told = threading.Event()
+
+    def full() -> None:
+        told.set()
+        raise SpaceError("No space is left for afterd.db.")
+
+    with service(where, poll=NEVER) as found, running_triggers([found], threading.Event()) as times:
+        times.every(0.05, full)
+        assert told.wait(PATIENCE)
+    assert "No space is left for afterd.db." in [each.getMessage() for each in caplog.records]
+    assert not [each for each in caplog.records if each.exc_info]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pygit2
@@ -14,7 +15,7 @@ from afterd.execution.oracle import Oracle
 from afterd.limits import SEARCH
 from afterd.model.explanation import Explanation, Status
 from afterd.model.progress import Silent
-from afterd.pipeline.bisected import version_with_tests
+from afterd.pipeline.bisected import version_with_tests, with_red_first
 from afterd.pipeline.explain import explain
 from afterd.pipeline.searched import searched_explanation
 from afterd.vcs import blame
@@ -153,6 +154,9 @@ def test_few_changes_of_the_commit_are_undone_in_the_bad_version(
     assert "+answer 41" in guilty.patch
     assert found.minimal
     assert any(note.startswith("Commits of the range were run") for note in found.remarks)
+    late = replace(found, root=(replace(guilty, commits=(commits[-1], *guilty.commits)),))
+    [named] = with_red_first(late, frozenset([commits[BREAKS]])).root
+    assert named.commits == (commits[BREAKS], commits[-1]), "ufo's answer named it third of six"
 
 
 def test_commits_too_many_to_blame_are_bisected_all_the_same(

@@ -329,6 +329,14 @@ def test_what_goes_along_is_listed_below_one_sentence() -> None:
     assert text.count("Compare") == 1
 
 
+def test_of_many_commits_that_wrote_a_change_few_are_named() -> None:
+    """Seven lines of subjects stood before the first line of ufo's answer; all commits are in JSON."""
+    written_by = tuple(f"{number}" * 40 for number in range(6))
+    [first, *others] = RUNNING_EXAMPLE.root
+    text = shown(replace(RUNNING_EXAMPLE, root=(replace(first, commits=written_by), *others)))
+    assert "by 0000000000, 1111111111 and 4 more" in " ".join(text.split())
+
+
 def test_without_a_root_the_ranking_says_where_to_look() -> None:
     text = shown(OTHERS["inconclusive"])
     assert "Where to look first" in text
