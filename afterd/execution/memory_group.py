@@ -151,12 +151,24 @@ def _gives_memory(group: Path) -> bool:
     if "memory" in _read(group / "cgroup.subtree_control").split():
         return True
     with contextlib.suppress(OSError):
-        if _read(group / "cgroup.procs").split() == [str(os.getpid())]:
+        inside = _read(group / "cgroup.procs").split()
+        if inside and _lineage().issuperset(inside):
             (group / _LEAF).mkdir(exist_ok=True)
-            (group / _LEAF / "cgroup.procs").write_text(str(os.getpid()))
+            for process in inside:
+                (group / _LEAF / "cgroup.procs").write_text(process)
         (group / "cgroup.subtree_control").write_text("+memory")
         return True
     return False
+
+
+def _lineage() -> set[str]:
+    """This process and those that it was started by (``timeout``, a shell), which may share its group."""
+    found, process = set[str](), str(os.getpid())
+    while process not in found and process != "0":
+        found.add(process)
+        lines = _read(Path("/proc", process, "status")).splitlines()
+        process = next((line.split()[1] for line in lines if line.startswith("PPid:")), "0")
+    return found
 
 
 def _is_ours(group: Path) -> bool:

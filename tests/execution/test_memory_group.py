@@ -159,6 +159,20 @@ def test_the_kernel_ends_what_allocates_at_once(tmp_path: Path) -> None:
     assert result.peak_memory < 256 * MIB
 
 
+@pytest.mark.parametrize("stranger", [False, True])
+def test_who_started_us_is_moved_with_us(tmp_path: Path, *, stranger: bool) -> None:
+    """Limits are given below a group that holds no process. Under `timeout` systemd's delegated scope was of no use."""
+    group = tmp_path / "a.scope"
+    group.mkdir()
+    others = [os.getppid(), *([2] if stranger else [])]
+    (group / "cgroup.procs").write_text("".join(f"{pid}\n" for pid in [*others, os.getpid()]))
+    (group / "cgroup.controllers").write_text("cpu memory pids\n")
+    (group / "cgroup.subtree_control").write_text("")
+    memory_group._gives_memory(group)
+    assert (group / "afterd" / "cgroup.procs").exists() is not stranger
+    assert (group / "cgroup.subtree_control").read_text() == "+memory"
+
+
 def test_which_limit_holds_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """By trying it: a group that cannot be made holds nothing, whoever delegated what is above."""
     real = "by the kernel" if group_for(ProcessLimits()) else "by watching"

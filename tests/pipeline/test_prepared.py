@@ -65,3 +65,19 @@ def test_a_project_that_needs_its_preset_is_configured_with_it(tmp_path: Path) -
     }
     path = repository(tmp_path / "r", files, OTHER)
     assert named(path) == ["amount"]
+
+
+def test_an_environment_of_our_own_has_what_the_project_asks_for(tmp_path: Path) -> None:
+    """No environment of this machine has it: the answer named it, with the option."""
+    good = "from toolz import first\n\n\ndef head(items):\n    return first(items)\n"
+    files = {
+        "pyproject.toml": '[project]\nname = "heads"\nversion = "1"\ndependencies = ["toolz"]\n'
+        '[tool.setuptools]\npy-modules = ["heads"]\n',
+        "heads.py": good,
+        "notes.py": "A = 1\n",
+        "tests/test_heads.py": "from heads import head\n\n\ndef test_head():\n    assert head([4, 5]) == 4\n",
+    }
+    bad = {"heads.py": good.replace("first(items)", "first(items[1:])"), "notes.py": "A = 2\n"}
+    path = repository(tmp_path / "r", files, bad)
+    assert named(path, "--prepare", "auto") == ["heads.py"]
+    assert list((path / ".git" / "afterd" / "environments").glob("*/made"))
