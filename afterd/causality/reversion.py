@@ -57,6 +57,7 @@ class Reversion:
         self._attempts = Attempts(trials, self._weigh_other_ways)
         most = RUNS.searches * (worth or Worth(changes=len(changes))).blind_runs
         self._shrinking = Shrinking(self._attempts, changes, executed, most)
+        self._downwards = min(len(changes), most)
         self._unlinked: ChangeSet = NOTHING
         self._from_above = False
 
@@ -158,7 +159,8 @@ class Reversion:
         spent = self._attempts.spent()
         if self._halving.is_due(spent):
             self.halve()
-        if not self._from_above and spent >= len(self._changes) and not self._attempts.any_passes():
+        downwards = spent >= self._downwards and not self._attempts.any_passes()
+        if downwards and not self._from_above:
             raise TrialsSpentError
 
     def _commit_guilt(self, belief: Belief | None = None) -> CommitGuilt:

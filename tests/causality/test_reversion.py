@@ -68,6 +68,24 @@ def _searched(
         return reversion.find_root(suspects, 0.0, passing=whole) if whole.passed else None
 
 
+def test_sets_that_do_not_build_wait_no_longer_than_a_search_from_above_takes() -> None:
+    """QuickJS's rewrite of 160 changes: most parts of it are not built, and 160 of them were to be tried first."""
+
+    def answer(reverted: ChangeSet) -> Outcome:
+        return PASS if len(reverted) > 150 else DIFFERENT
+
+    oracle = Counting(answer)
+    reversion, suspects = _reversion(oracle, 160), _suspects(160)
+
+    def search_in_vain() -> None:
+        for first in range(0, 160, 20):
+            reversion.find_root(suspects[first : first + 20], 0.5)
+
+    with pytest.raises(TrialsSpentError):
+        search_in_vain()
+    assert len(oracle.asked) <= 40
+
+
 def test_the_sixteen_reversions_of_the_running_example() -> None:
     found = _found(running_example, 4)
     assert found is not None
