@@ -94,7 +94,8 @@ class LlvmExecution:
         """The failed assertions of every process that did not end as its green partner did."""
         found: list[Predicate] = []
         for pair in self._pairs.values():
-            told = _telling_failures(pair, failures(pair.bad, pair.green, self._sources))
+            found_there = failures(pair.bad, pair.green, self._sources, self._shown.rank)
+            told = _telling_failures(pair, found_there)
             for failed in kept_going(told, pair.bad, pair.dual):
                 self._failed.setdefault(failed.step, failed)
                 if pair.dual is not None and failed.records is not None:
@@ -113,8 +114,7 @@ class LlvmExecution:
             _TELLING[failure.kind or FailureKind.EXIT],
             (failure.observed, failure.expected),
         )
-        seen = not self._shown.tells_of(*texts), -self._shown.asks_for(*texts)
-        return telling, not turned_red(*texts), *seen
+        return telling, not turned_red(*texts), *self._shown.rank(*texts)
 
     def _predicate(self, failed: Failed) -> Predicate:
         shown, hangs = failed.location, failed.kind is FailureKind.HANG

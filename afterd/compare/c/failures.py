@@ -4,7 +4,7 @@ library, what it gave otherwise to the code that called it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
@@ -35,15 +35,26 @@ from afterd.trace.c.window import records
 _SYSTEM_LOG = 1 << 30  # runtime.c
 
 
-def failures(bad: Process, green: Process | None, sources: Sources) -> list[Failed]:
+def failures(
+    bad: Process,
+    green: Process | None,
+    sources: Sources,
+    rank: Callable[[str, str], tuple[bool, int]] = lambda _observed, _expected: (True, 0),
+) -> list[Failed]:
     """The failed assertions of one process, the most telling first; where none of its own statements
-    failed, what it gave otherwise to code that is not traced and that called it.
+    failed, what it gave otherwise to code that is not traced and that called it. Wrong outputs that ``rank`` first are
+    looked at before there are too many.
     """
-    own = list(_own_failures(bad, green, sources))
+    own = list(_own_failures(bad, green, sources, rank))
     return own if own or green is None else list(islice(_results(bad, green), C_PAIR.results))
 
 
-def _own_failures(bad: Process, green: Process | None, sources: Sources) -> Iterator[Failed]:
+def _own_failures(
+    bad: Process,
+    green: Process | None,
+    sources: Sources,
+    rank: Callable[[str, str], tuple[bool, int]],
+) -> Iterator[Failed]:
     ending = bad.recording.ending
     if ending.how == "signal" and not (green and green.recording.ending.how == "signal"):
         yield from crash(bad, sources)
@@ -52,7 +63,10 @@ def _own_failures(bad: Process, green: Process | None, sources: Sources) -> Iter
         return
     if green is None:
         return
-    for departure in departures(bad.recording, green.recording)[: C_PAIR.departures]:
+    departed = departures(bad.recording, green.recording)
+    if len(departed) > C_PAIR.departures:
+        departed.sort(key=lambda d: rank(_readable_bytes(d.observed), _readable_bytes(d.expected)))
+    for departure in departed[: C_PAIR.departures]:
         yield from _output(bad, green, departure)
     expected = green.recording.ending
     if ending.how == expected.how == "exit" and ending.status != expected.status:

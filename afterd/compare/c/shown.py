@@ -25,6 +25,10 @@ class Shown:
         self._differing = here ^ there
         self._quoted = tuple(text for each in quoted if _is_telling(text := _spaced(each)))
 
+    def rank(self, observed: str, expected: str) -> tuple[bool, int]:
+        """Sorts wrong outputs: first those of which the test says something, then those that it was written for."""
+        return not self.tells_of(observed, expected), -self.asks_for(observed, expected)
+
     def tells_of(self, observed: str, expected: str) -> bool:
         """Whether a line that only one of the runs shows has one of the two texts in it."""
         texts = {

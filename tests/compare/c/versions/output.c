@@ -15,7 +15,7 @@ int case_shown(void) {
     int apples = 5;
 -    int eaten = 2;
 +    int eaten = 3;
-    fprintf(notes, "written by version %d\n", version);
+    for (int copy = 0; copy < 300; copy++) fprintf(notes, "written by version %d\n", version);
     fclose(notes);
     printf("%d apples left\n", apples - eaten);
     return 0;
