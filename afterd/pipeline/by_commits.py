@@ -34,13 +34,16 @@ def of_red_commits(
 ) -> ChangeSet:
     """The live changes that the commits made in which the test turned red, and what is ``needed`` for them to build, by
     their names; none where undoing them all repairs nothing, or spares nothing, or where they are more than ``most``.
-    The commits of most ``guilt`` are asked first.
+    None either where lines that other commits had written before would have these undone along: of what was rewritten
+    twice the commit's own part is undone in its own version alone. The commits of most ``guilt`` are asked first.
     """
     live = {change.id: change for change in wanted.changes.live}
     with case.workspace.clock.during(Phase.RUN):
         commits = bisection.red_commits(guilt)
-        made = frozenset(name for name, change in live.items() if commits & set(change.commits))
-        made |= needed(made)
+        own = {name: change for name, change in live.items() if commits & set(change.commits)}
+        made = frozenset(own) | needed(frozenset(own))
+        if len(made) > len(own) and not all(commits >= set(each.commits) for each in own.values()):
+            return NOTHING
         spares = 0 < len(made) <= min(most, len(live) - 1)
         return made if spares and oracle.outcome(made).passed else NOTHING
 

@@ -167,3 +167,26 @@ def test_what_a_commits_changes_need_to_build_is_undone_with_them(
     )
     assert made == frozenset(found)
     assert len(asked) == len(found) // 2
+
+
+def test_of_lines_that_two_commits_rewrote_the_first_ones_work_is_not_undone() -> None:
+    """Dash's echo was rewritten by the commit after the one that gave it another function to call: with it nine of that
+    one's changes went along.
+    """
+    changes = [replace(change(n), commits=(f"commit{n}",)) for n in (1, 2, 3)]
+    changes[1] = replace(changes[1], commits=("commit1", "commit2"))
+    asked: list[ChangeSet] = []
+
+    def outcome(reverted: ChangeSet) -> Outcome:
+        asked.append(reverted)
+        return Outcome(Verdict.PASS)
+
+    made = of_red_commits(
+        cast("Case", SimpleNamespace(workspace=SimpleNamespace(clock=PhaseClock()))),
+        cast("Range", SimpleNamespace(changes=SimpleNamespace(live=changes, commits=()))),
+        cast("Oracle", SimpleNamespace(outcome=outcome)),
+        cast("Bisection", SimpleNamespace(red_commits=lambda _guilt: frozenset({"commit2"}))),
+        needed=lambda reverted: frozenset({"c1"}) - reverted,
+    )
+    assert not made
+    assert not asked
