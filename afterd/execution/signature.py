@@ -30,6 +30,7 @@ from afterd.model.outcome import FailureKind, FailureSignature, Outcome
 
 _BETWEEN = "; "
 _MOST_NAMES = 200
+_NOT_COMPILED = ", with a compiler's error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +71,8 @@ def signature(evidence: Evidence, test_id: str) -> FailureSignature:
         return dataclasses.replace(found, test=test)
     lines = _digests(differing_lines(text)) if (differs := shows_difference(text)) else ""
     found = _general_signature(evidence.status, failed=bool(tests), differs=differs)
-    if found.kind is FailureKind.EXIT and native.refused(text):
-        found = dataclasses.replace(found, message=f"{found.message}, with a compiler's error")
+    if found.kind is FailureKind.EXIT and native.not_compiled(text):
+        found = dataclasses.replace(found, message=found.message + _NOT_COMPILED)
     return dataclasses.replace(found, test=test, differing=lines)
 
 
@@ -105,6 +106,11 @@ def refused_build(detail: str, test_id: str) -> FailureSignature:
 def tells_nothing(failure: FailureSignature) -> bool:
     """Whether all that is known of a failure is that its test failed."""
     return failure == FailureSignature(FailureKind.ASSERTION, test=failure.test)
+
+
+def is_not_compiled(failure: FailureSignature | None) -> bool:
+    """Whether all that is known is a status, and that a compiler refused something."""
+    return failure is not None and failure.message.endswith(_NOT_COMPILED)
 
 
 def names_its_test(failure: FailureSignature) -> bool:

@@ -35,10 +35,12 @@ from afterd.pipeline.merge_sides import with_both_sides
 from afterd.pipeline.older_tests import settled_ends
 from afterd.pipeline.on_record import narrowed_range
 from afterd.pipeline.red_otherwise import (
+    RED_AT_BOTH,
     lack_sentence,
     lack_told,
     otherwise_clause,
     unfound_sentence,
+    untried_older_commits,
 )
 from afterd.pipeline.same_root import reverted_changes, same_root
 from afterd.pipeline.unconfirmed import not_to_explain, unanswered, uncommitted_sentence
@@ -62,7 +64,6 @@ from afterd.workspace import (
 Answered = Callable[[tuple[Explanation, ...]], Progress]
 """Takes explanations that are whole but for their rankings; what it returns hears of those."""
 
-_RED_AT_BOTH = "The test, as the bad version has it, fails at the good version as well"
 _NEXT = "afterd.pipeline.searched"
 """What comes after both ends are confirmed."""
 
@@ -435,11 +436,7 @@ def _from_last_green(
     if not confirmation.bad.hangs and (copy := untested_import(case, wanted.variants.bad)):
         reason = f"The test fails at both versions. {copy}"
         return unexplained(Status.ALREADY_RED, reason)
-    if not case.settings.history and any(each.reason.startswith(_RED_AT_BOTH) for each in before):
-        reason = (
-            f"{_RED_AT_BOTH}{otherwise_clause(confirmation)}; older commits were not tried, as none of them"
-            " passed another test (--history tries all)."
-        )
+    if not case.settings.history and (reason := untried_older_commits(confirmation, before)):
         return unexplained(Status.ALREADY_RED, reason)
     looking = "the good version is red too: looking for the last green commit"
     case.progress.stage(looking)
@@ -456,7 +453,7 @@ def _from_last_green(
         why = baseline.reason or "no older commit passes"
         if baseline.spent and not case.settings.history:
             why = f"none of the {budget} older commits that were tried passes (--history tries all)"
-        reason = f"{_RED_AT_BOTH}{otherwise_clause(confirmation)}, and {why}."
+        reason = f"{RED_AT_BOTH}{otherwise_clause(confirmation)}, and {why}."
         return unexplained(Status.ALREADY_RED, reason)
     shorter = range_between(case.workspace, RevisionRange(baseline.good, baseline.bad))
     again = _oracle(case, shorter)

@@ -23,11 +23,11 @@ from afterd.execution.confirmation import Confirmation, Ends
 from afterd.execution.flakiness import Repeats
 from afterd.execution.oracle import Oracle
 from afterd.execution.runners import GIVEN
-from afterd.execution.signature import same_failure, tells_nothing
+from afterd.execution.signature import is_not_compiled, same_failure, tells_nothing
 from afterd.limits import REPORT
 from afterd.model.change import Change, ChangeSet
 from afterd.model.explanation import NO_GREEN
-from afterd.model.outcome import Outcome, Unresolved
+from afterd.model.outcome import FailureKind, Outcome, Unresolved
 from afterd.model.wording import first_names
 from afterd.pipeline.unrunnable_good import range_with_runnable_good
 from afterd.vcs.file_changes import KEPT_TEST
@@ -91,7 +91,7 @@ def settled_ends(
     asis = SettledEnds(wanted, oracle, confirmation)
     own = own_test(test, confirmation.bad, kept)
     otherwise = _fails_otherwise(confirmation)
-    if confirmation.ends is not Ends.ALREADY_RED or not (otherwise or any(map(own.has, kept))):
+    if not _may_have_older(confirmation, own, kept, otherwise=otherwise):
         return asis
     seen = Unresolved.BUILD if failed else None
     few = test.recipe.limits.search.few
@@ -125,6 +125,23 @@ def _fails_otherwise(confirmation: Confirmation) -> bool:
     if tells_nothing(bad.signature):
         return True
     return not same_failure(bad.signature, good.signature)
+
+
+def _may_have_older(
+    confirmation: Confirmation, own: OwnTest, kept: Sequence[Change], *, otherwise: bool
+) -> bool:
+    """Whether the good version is red for want of older tests, as far as that can be told."""
+    if confirmation.ends is not Ends.ALREADY_RED or not (otherwise or any(map(own.has, kept))):
+        return False
+    return bool(own.files) or not _is_status_alone(confirmation)
+
+
+def _is_status_alone(confirmation: Confirmation) -> bool:
+    """Whether the good version's tests were not compiled, and of the bad one's failure nothing but a status is known:
+    with other tests it might be another failure, and nobody could tell.
+    """
+    good, bad = confirmation.good, confirmation.bad.signature
+    return bool(good and is_not_compiled(good.signature) and bad and bad.kind is FailureKind.EXIT)
 
 
 def _with_choice(

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from afterd.execution.confirmation import Confirmation
 from afterd.execution.failures.lacks import lack_of
 from afterd.execution.failures.text import with_relative_paths
 from afterd.execution.runners.interpreters import own_modules
-from afterd.execution.signature import same_failure
+from afterd.execution.signature import is_not_compiled, same_failure
+from afterd.model.explanation import Explanation
 from afterd.model.outcome import Outcome
 from afterd.pipeline.case import Case, told_by_test
 from afterd.pipeline.installed_copy import not_importable
 from afterd.workspace import Range, unbuilt_checkout
+
+RED_AT_BOTH = "The test, as the bad version has it, fails at the good version as well"
 
 
 def lack_sentence(case: Case, wanted: Range, outcome: Outcome | None) -> str:
@@ -45,6 +50,20 @@ def otherwise_clause(confirmation: Confirmation) -> str:
         return ""
     place = f"{said.place}: " if said.place else ""
     return f", though otherwise ({place}{said.message})"
+
+
+def untried_older_commits(confirmation: Confirmation, before: Iterable[Explanation]) -> str:
+    """Why none of the commits before the good version is tried, as a sentence; else empty. ``before``: what was
+    answered to other tests.
+    """
+    ends = (confirmation.bad, confirmation.good)
+    bad, good = (is_not_compiled(end.signature if end else None) for end in ends)
+    red = f"{RED_AT_BOTH}{otherwise_clause(confirmation)}"
+    if good and not bad:
+        return f"{red}. Older commits were not tried, as it was not compiled there (--history tries all)."
+    if any(each.reason.startswith(RED_AT_BOTH) for each in before):
+        return f"{red}; older commits were not tried, as none of them passed another test (--history tries all)."
+    return ""
 
 
 def _words(outcome: Outcome) -> str:

@@ -224,13 +224,18 @@ CASES = [
     ),
     (
         "words that are no test's name",
-        read("ERROR: cannot open the file\nFAIL: sum is 3 instead of 5\n", 2),
-        FailureSignature(FailureKind.EXIT, "exit status 2", "", "", "", "t"),
+        read("ERROR: cannot open the file\nFAIL: sum is 3 instead of 5\n", 4),
+        FailureSignature(FailureKind.EXIT, "exit status 4", "", "", "", "t"),
     ),
     (
         "a test that was not compiled",
         read("t.c:9:3: error: 'NEWER' undeclared\nmake: *** [Makefile:4: check] Error 1\n", 2),
         FailureSignature(FailureKind.EXIT, "exit status 2, with a compiler's error", "", "", "", "t"),
+    ),
+    (
+        "an error as compilers tell it",
+        read("<input>:1:3: error: expected one of 'ab' at 'y'\n", 2),
+        FailureSignature(FailureKind.EXIT, "exit status 2", "", "", "", "t"),
     ),
     (
         "nothing but a status",

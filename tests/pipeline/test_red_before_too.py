@@ -9,6 +9,12 @@ from pathlib import Path
 import pytest
 from pipeline_runs import afterd, repository
 
+from afterd.execution.confirmation import Confirmation, Ends
+from afterd.execution.flakiness import Repeats
+from afterd.execution.signature import Evidence, signature
+from afterd.model.outcome import Outcome, Verdict
+from afterd.pipeline.red_otherwise import untried_older_commits
+
 pytestmark = pytest.mark.skipif(
     None in (shutil.which("cmake"), shutil.which("ctest")), reason="no CMake"
 )
@@ -42,3 +48,20 @@ def test_the_history_is_walked_back_for_the_first_test_alone(tmp_path: Path) -> 
     assert "as far back as the history goes" in first["reason"]
     assert "older commits were not tried" in second["reason"]
     assert done.err.count("looking for the last green commit\n") == 1
+
+
+def test_what_is_not_compiled_at_the_good_version_is_looked_for_no_farther_back() -> None:
+    """Mpc's `make check`: the older the version, the less its library had of what the new tests call."""
+    ran, refused = "suite: 1 failed\n", "t.c:9:3: error: 'NEWER' undeclared\n"
+
+    def failing(said: str) -> Outcome:
+        seen = signature(Evidence(2, 0, said, "make: *** [check] Error 2\n"), "make check")
+        return Outcome(Verdict.FAIL, detail=said, signature=seen)
+
+    def told(bad: str, good: str) -> str:
+        both = failing(bad), failing(good)
+        return untried_older_commits(Confirmation(Ends.ALREADY_RED, *both, Repeats(2, 0), 0.1), ())
+
+    assert "not compiled there" in told(ran, refused)
+    assert not told(refused, refused)
+    assert not told(ran, ran)

@@ -75,6 +75,9 @@ _REFUSED = re.compile(  # of compilers (GCC, clang, rustc) and linkers; make's o
     r"^(?:[^:\n]+:\d+(?::\d+)?: (?:fatal )?error: .*|error(?:\[\w+\])?: .*|.*undefined reference to .*)$",
     re.MULTILINE,
 )
+_OF_SOURCE = re.compile(
+    r"^[^:\n]+\.(?:[chm]|cc|cpp|cxx|c\+\+|hh|hpp|hxx|inl|ipp|mm|rs):\d|undefined reference to ",
+)
 _NEWLY = re.compile(
     r"^.*(?:\[-Werror[=,\]]|warnings? (?:being )?treated as errors|\bmultiple definition of [`'‘]\w+['’]).*$",
     re.MULTILINE | re.IGNORECASE,
@@ -176,6 +179,14 @@ def refused(text: str) -> str:
     """The first line in which a compiler or a linker refuses something; empty where none does."""
     found = _REFUSED.search(text)
     return found[0] if found else ""
+
+
+def not_compiled(text: str) -> str:
+    """The same where it is a source of a compiled language, or what was to be linked: programs tell of what they read
+    as compilers do.
+    """
+    found = (match[0] for match in _REFUSED.finditer(text))
+    return next((line for line in found if _OF_SOURCE.search(line)), "")
 
 
 def _condition(message: str) -> str:
