@@ -17,6 +17,7 @@ import pytest
 
 from afterd.errors import TestError
 from afterd.execution.runners import Python, detect
+from afterd.execution.runners.prepared import pip_reason
 from afterd.execution.runners.python import python_path
 from afterd.execution.runners.version_file import (
     archive_version_files,
@@ -238,3 +239,27 @@ def test_the_file_in_which_a_release_has_its_version(
         said = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
         assert said.stdout.count(".") == 2
         assert archive_version_files(root) == {}
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (
+            "  error: subprocess-exited-with-error\n  × Getting requirements to build wheel did not run.\n"
+            "  ╰─> [14 lines of output]\n      error: Multiple top-level modules discovered in a flat-layout.\n\n"
+            "      To avoid accidental inclusion, setuptools will not proceed.\n      [end of output]\n\n"
+            "  note: This error originates from a subprocess, and is likely not a problem with pip.\n",
+            "error: Multiple top-level modules discovered in a flat-layout.",
+        ),
+        (
+            "ERROR: Could not find a version that satisfies the requirement nope (from versions: none)\n"
+            "ERROR: No matching distribution found for nope\n",
+            "ERROR: Could not find a version that satisfies the requirement nope (from versions: none)\n"
+            "ERROR: No matching distribution found for nope",
+        ),
+        ("something\nelse\n", "something\nelse"),
+    ],
+)
+def test_why_pip_failed(said: str, reason: str) -> None:
+    """The middle of its words was cut out, and what was left was that the error is not pip's."""
+    assert pip_reason(said) == reason

@@ -28,6 +28,9 @@ _FOR_TESTS = ("test", "tests", "testing", "dev", "develop", "hatch-test")
 _FILES = re.compile(r"(?:.*[-_/])?(?:test|tests|testing|dev)(?:[-_].*)?\.txt|requirements\.txt")
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 _LINES = 12  # of pip's own words
+_ERROR = re.compile(
+    r"[ │]*(?:\w*[Ee]rror|ERROR): (?!subprocess-exited|metadata-generation|Failed to build)"
+)
 
 
 def prepared_interpreter(root: Path, home: Path, folder: Path, limits: ProcessLimits) -> str:
@@ -131,6 +134,13 @@ def _texts(root: Path) -> list[str]:
     return [text(root / name) for name in ("pyproject.toml", "setup.cfg", "setup.py")]
 
 
+def pip_reason(said: str) -> str:
+    """Why pip failed, by its errors, where it names any: how it says that a child failed is no reason."""
+    lines = said.strip().splitlines()
+    errors = [line.strip() for line in lines if _ERROR.match(line)]
+    return "\n".join(errors or lines[-_LINES:])
+
+
 def _carried_out(
     argv: Sequence[str], root: Path, limits: ProcessLimits, *, must: bool = True
 ) -> None:
@@ -141,10 +151,9 @@ def _carried_out(
     )
     try:
         if must and not result.succeeded:
-            said = "\n".join(result.stdout.text().strip().splitlines()[-_LINES:])
             raise TestError(
-                f"The environment for the tests could not be made (`{' '.join(argv[1:])}` of {argv[0]}"
-                f" {result.describe()}); it said:\n{said}"
+                f"The environment for the tests could not be made: {pip_reason(result.stdout.text())}"
+                f" (`{' '.join(argv)}` {result.describe()})"
             )
     finally:
         result.remove()
