@@ -1,7 +1,8 @@
 """Which lines of a faulty version are wrong: those that the preprocessor makes different.
 
 A line that nothing executes (a table's entry, a declaration, an enumerator) is stood for by the
-statements that read what it declares; a deletion by the statements around it.
+statements that read what it declares; a deletion by the statements around it. A brace or a jump decides
+nothing: what stands before ``break;`` is the condition under which it is taken.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from afterd.localization.examination import Line
 
 _MARKER = re.compile(r'# (?P<line>\d+) "(?P<file>[^"]*)".*')
 _LITERAL = re.compile(r"\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'")
+_SILENT = re.compile(r"[\s{}]*(?:(?:break|continue|return|goto\s+\w+)\s*;)?[\s{}]*")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _KEYWORDS = """
 char const double enum extern float int long register short signed static struct typedef union unsigned
@@ -41,16 +43,25 @@ def expanded_lines(preprocessed: str) -> Expanded:
 
 
 def differing_lines(golden: Expanded, faulty: Expanded) -> frozenset[Line]:
-    """The faulty version's lines with another text than golden's; around a gap, both neighbours."""
+    """The faulty version's lines with another text than golden's; around a gap, both neighbours, and beyond those
+    that decide nothing the next ones."""
     before, after = _by_file(golden), _by_file(faulty)
     found: set[Line] = set()
     for file, lines in after.items():
         old = [golden[file, number] for number in before.get(file, ())]
         new = [faulty[file, number] for number in lines]
         for start, end in _changed_spans(old, new):
-            span = lines[start:end] if end > start else lines[max(0, start - 1) : start + 1]
+            span = lines[start:end] if end > start else lines[_around(start, new)]
             found.update((file, number) for number in span)
     return frozenset(found)
+
+
+def _around(gap: int, texts: Sequence[str]) -> slice:
+    """The lines from the last one before a gap that decides something to the first one behind it."""
+    deciding = [at for at, text in enumerate(texts) if not _SILENT.fullmatch(text)]
+    before = [at for at in deciding if at < gap][-1:] or [0]
+    behind = [at for at in deciding if at >= gap][:1] or [len(texts) - 1]
+    return slice(before[0], behind[0] + 1)
 
 
 def _by_file(lines: Expanded) -> Mapping[str, list[int]]:

@@ -46,3 +46,30 @@ def test_every_version_has_a_place(old: str, new: str, wrong: set[int], stands: 
 def test_lines_that_only_moved_are_as_they_were() -> None:
     golden = expanded_lines(GOLDEN)
     assert not differing_lines(golden, expanded_lines(GOLDEN.replace("enum", "\n\nenum")))
+
+
+SEARCH = """\
+# 1 "p.c"
+while (at < count) {
+    if (wanted < found[at])
+        break;
+    if (seen[at])
+        at += 2;
+    {
+        at++;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("gone", "around"),
+    [
+        ("    if (seen[at])\n        at += 2;\n", {2, 3, 6, 7}),  # behind a jump: its condition
+        ("    if (wanted < found[at])\n        break;\n", {1, 4}),
+        ("        at++;\n", {5, 6, 8, 9}),
+    ],
+)
+def test_around_a_deletion_is_what_decides_something(gone: str, around: set[int]) -> None:
+    faulty = expanded_lines(SEARCH.replace(gone, "\n" * gone.count("\n")))
+    assert {line for _, line in differing_lines(expanded_lines(SEARCH), faulty)} == around
