@@ -44,7 +44,8 @@ def expanded_lines(preprocessed: str) -> Expanded:
 
 def differing_lines(golden: Expanded, faulty: Expanded) -> frozenset[Line]:
     """The faulty version's lines with another text than golden's; around a gap, both neighbours, and beyond those
-    that decide nothing the next ones."""
+    that decide nothing the next ones.
+    """
     before, after = _by_file(golden), _by_file(faulty)
     found: set[Line] = set()
     for file, lines in after.items():
