@@ -185,6 +185,9 @@ class RunShares:
         0.7  # of first sets of several changes told anything (26 of 37, runs of 2026-11-26)
     )
     firsts: float = 1.0  # sets of this search that this weighs as much as
+    commit_undone: float = (
+        0.6  # of guilty commits whose changes, undone at once, make it pass (12 of 20, 2026-11-27)
+    )
     untold: int = 2  # trials, beside a bisection, that one counts for which failed otherwise
     searches: float = (
         4.0  # without evidence, whose runs an answer of many changes may take to become smaller

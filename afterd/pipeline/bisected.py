@@ -34,7 +34,8 @@ class Bisection:
 
     ``commits`` is how many the range has: also where they are too many to tell which of them made which change. None
     of what an earlier bisection left (``halved``): those could not be tested. ``likely`` are parts in which other
-    tests turned red, which are asked before any halving.
+    tests turned red, which are asked before any halving. ``undone`` is a commit without whose changes the bad
+    version was seen to pass, and whose own version was red: then none is bisected.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Bisection:
         halved: bool = False,
     ) -> None:
         self.within: Range | None = None
+        self.undone = ""
         ends = wanted.revisions
         self.commits = 0 if halved else commits_between(workspace.repository, ends.good, ends.bad)
         self._workspace = workspace
@@ -55,10 +57,10 @@ class Bisection:
         self._likely = [part for part in likely if part != ends]
 
     def narrows(self, guilt: CommitGuilt = NO_GUILT) -> bool:
-        """Whether the commits' own versions tell a shorter range; they are run for it, few of them, and fewer where
-        it is known how likely each is to have turned the test red.
+        """Whether the commits' own versions tell a shorter range, or one was ``undone``; they are run for it, few of
+        them, and fewer where it is known how likely each is to have turned the test red.
         """
-        if self.within is not None:
+        if self.told:
             return True
         if self.commits < 2:
             return False
@@ -68,6 +70,11 @@ class Bisection:
         part = range_between(self._workspace, shorter)
         self.within = replace(part, variants=part.variants.on(self._version(shorter.bad)))
         return True
+
+    @property
+    def told(self) -> bool:
+        """Whether the commits have told where the test turned red."""
+        return bool(self.undone) or self.within is not None
 
     def verdict_at(self, commit: str) -> Verdict:
         """What the test says of a commit's own version."""
@@ -99,12 +106,19 @@ class Bisection:
     def red_commits(self, guilt: CommitGuilt = NO_GUILT) -> frozenset[str]:
         """The commits in which the test turned red, as far as their versions tell; none where they do not."""
         self.narrows(guilt)
+        if self.undone:
+            return frozenset({self.undone})
         return frozenset() if self.within is None else frozenset(self.within.changes.commits)
 
     def note(self, *, within: bool = False) -> str:
         """What was seen, as a sentence; empty where nothing was. ``within``: the answer is one about what was left,
         so its lines are not those of the range's own end.
         """
+        if self.undone:
+            return (
+                f"The test is red at {self.undone[: REPORT.commit]}, run with the bad version's test files, and without"
+                " what that commit changed the bad version passes; no other commit was run."
+            )
         if self.within is None:
             return ""
         good, bad = self.within.revisions.good, self.within.revisions.bad

@@ -8,14 +8,17 @@ run of millions of steps is so read once the commit is known, or not at all wher
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from afterd.causality.auxiliary import Needed, nothing_needed
-from afterd.causality.deltas.history import commit_guilt
+from afterd.causality.deltas.history import commit_guilt, commit_to_undo
 from afterd.errors import ToolchainError, TraceError
 from afterd.execution.oracle import Oracle
-from afterd.limits import SEARCH
+from afterd.limits import REPORT, SEARCH
 from afterd.model.change import NO_GUILT, NOTHING, ChangeSet, CommitGuilt
+from afterd.model.outcome import Verdict
 from afterd.pipeline.bisected import Bisection
 from afterd.pipeline.case import Case
 from afterd.pipeline.text_of_test import similarity_to_test
@@ -34,18 +37,55 @@ def of_red_commits(
 ) -> ChangeSet:
     """The live changes that the commits made in which the test turned red, and what is ``needed`` for them to build, by
     their names; none where undoing them all repairs nothing, or spares nothing, or where they are more than ``most``.
-    None either where lines that other commits had written before would have these undone along: of what was rewritten
-    twice the commit's own part is undone in its own version alone. The commits of most ``guilt`` are asked first.
+    The commits of most ``guilt`` are asked first.
     """
-    live = {change.id: change for change in wanted.changes.live}
     with case.workspace.clock.during(Phase.RUN):
-        commits = bisection.red_commits(guilt)
-        own = {name: change for name, change in live.items() if commits & set(change.commits)}
-        made = frozenset(own) | needed(frozenset(own))
-        if len(made) > len(own) and not all(commits >= set(each.commits) for each in own.values()):
-            return NOTHING
-        spares = 0 < len(made) <= min(most, len(live) - 1)
-        return made if spares and oracle.outcome(made).passed else NOTHING
+        made = _made_by(bisection.red_commits(guilt), wanted, most, needed)
+        return made if made and oracle.outcome(made).passed else NOTHING
+
+
+def likely_commit(
+    case: Case,
+    wanted: Range,
+    oracle: Oracle,
+    bisection: Bisection,
+    guilt: CommitGuilt,
+    needed: Needed = nothing_needed,
+) -> str:
+    """A commit of much ``guilt`` and few changes without which the bad version passes, and whose own version is red;
+    empty where none is found before it is cheaper to bisect all. What only repairs what came earlier is not taken for
+    guilty: the test was green with it.
+    """
+    sizes = Counter(name for change in wanted.changes.live for name in set(change.commits))
+    small = {name for name, count in sizes.items() if count <= SEARCH.all_sets}
+    tried: set[str] = set()
+    with case.workspace.clock.during(Phase.RUN):
+        while commit := commit_to_undo(guilt, small, tried):
+            made = _made_by({commit}, wanted, SEARCH.all_sets, needed)
+            if not made:
+                small.remove(commit)
+                continue
+            case.progress.stage("undoing a likely commit", f"{commit[: REPORT.commit]} as a whole")
+            if oracle.outcome(made).passed:
+                return commit if bisection.verdict_at(commit) is Verdict.FAIL else ""
+            tried.add(commit)
+    return ""
+
+
+def _made_by(
+    commits: AbstractSet[str], wanted: Range, most: int, needed: Needed = nothing_needed
+) -> ChangeSet:
+    """The live changes that commits made, with what is ``needed`` for them to build; none where these are more than
+    ``most``, or all there are, or where lines that other commits had written before would have these undone along: of
+    what was rewritten twice a commit's own part is undone in its own version alone.
+    """
+    live = wanted.changes.live
+    own = [change for change in live if commits & set(change.commits)]
+    made = frozenset(change.id for change in own)
+    made |= needed(made)
+    if len(made) > len(own) and not all(commits >= set(each.commits) for each in own):
+        return NOTHING
+    return made if len(made) <= min(most, len(live) - 1) else NOTHING
 
 
 def guilt_before_reading(

@@ -383,11 +383,11 @@ def _searched_range(
     likely = [each.range for each in before if each.status is Status.EXPLAINED]
     bisection = Bisection(case.workspace, wanted, oracle, likely, halved=halved)
     found = searched_explanation(case, wanted, oracle, confirmation, bisection)
-    if bisection.within is None:
+    if not bisection.told:
         return found
-    if found.status is not Status.INCONCLUSIVE:
+    if bisection.within is None or found.status is not Status.INCONCLUSIVE:
         # The commits told which changes to undo in the bad version.
-        found = with_red_first(found, frozenset(bisection.within.changes.commits))
+        found = with_red_first(found, bisection.red_commits())
         return replace(found, remarks=(bisection.note(), *found.remarks))
     left = _left_after(case, found)
     if left is not None:

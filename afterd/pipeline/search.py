@@ -25,11 +25,20 @@ from afterd.execution.meanwhile import told_meanwhile
 from afterd.execution.oracle import Oracle
 from afterd.limits import REPORT, SEARCH, WORK, SolverLimits, StoryLimits
 from afterd.logic import Solver
-from afterd.model.change import NOTHING, Change, ChangeForm, ChangeId, ChangeSet, in_order
+from afterd.model.change import (
+    NOTHING,
+    Change,
+    ChangeForm,
+    ChangeId,
+    ChangeSet,
+    CommitGuilt,
+    in_order,
+)
 from afterd.model.explanation import CauseNode, Failure
 from afterd.model.outcome import FailureKind, Unresolved
 from afterd.model.trace import Execution, Predicate, TwinExecution
 from afterd.pipeline.bisected import Bisection
+from afterd.pipeline.by_commits import likely_commit
 from afterd.pipeline.case import Case
 from afterd.pipeline.promises import kept_promises, those_without_which_it_fails_as_ever
 from afterd.pipeline.runs_as_builds import RunsAsBuilds
@@ -125,7 +134,7 @@ def search(
             closure=tracing.closure,
             commits=wanted.changes.commits,
             verdict_at=bisection.verdict_at if bisection is not None else not_told,
-            halving=_halving(case, bisection),
+            halving=_halving(case, wanted, oracle, tracing, bisection),
             width=oracle.width,
             watch=Watch(lambda: oracle.ledger.seconds_left == 0.0),
             refused=variants.refused,
@@ -169,10 +178,19 @@ def _whole_files(undone: Iterable[Change | None]) -> Iterator[str]:
             yield _WHOLE.format(change.id, count)
 
 
-def _halving(case: Case, bisection: Bisection | None) -> Halving:
+def _halving(
+    case: Case, wanted: Range, oracle: Oracle, tracing: Tracing, bisection: Bisection | None
+) -> Halving:
+    """The bisection of the commits, before which likely ones are undone."""
     if bisection is None:
         return Halving()
-    return Halving(bisection.commits, case.workspace.clock.over(Phase.RUN, bisection.narrows))
+
+    def shorter(guilt: CommitGuilt) -> bool:
+        needed = tracing.closure.needed
+        bisection.undone = likely_commit(case, wanted, oracle, bisection, guilt, needed)
+        return bisection.narrows(guilt)
+
+    return Halving(bisection.commits, case.workspace.clock.over(Phase.RUN, shorter))
 
 
 def named_by_failure(oracle: Oracle, changes: Iterable[Change], tracing: Tracing) -> NamedByFailure:

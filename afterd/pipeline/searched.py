@@ -24,6 +24,7 @@ from afterd.pipeline.bisected import Bisection
 from afterd.pipeline.by_chance import Recorded, unless_by_chance
 from afterd.pipeline.by_commits import (
     guilt_before_reading,
+    likely_commit,
     of_red_commits,
     range_of_changes,
     traced_beside,
@@ -96,6 +97,7 @@ def _found_by_evidence(
     if tracing.beside is not None and proved is None:
         with clock.during(Phase.COMPARE):
             guilt = guilt_before_reading(case, wanted, oracle, tracing)
+        bisection.undone = likely_commit(case, wanted, oracle, bisection, guilt)
         made = of_red_commits(case, wanted, oracle, bisection, guilt)
         searched = range_of_changes(wanted, made) if made else wanted
     if tracing.beside is not None:
@@ -104,7 +106,7 @@ def _found_by_evidence(
     with clock.during(Phase.COMPARE):
         within = None if made else bisection
         found = _checked_search(case, searched, oracle, tracing, within, proved)
-        if not made and bisection.within is not None and not found.verified:
+        if not made and bisection.told and not found.verified:
             found = _of_few(case, wanted, oracle, tracing, bisection) or found
     return found, tracing
 

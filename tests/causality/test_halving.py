@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from made_changes import DIFFERENT, PASS, Answer, Counting, change, ids, made, repaired_by
 
 from afterd.causality.auxiliary import AuxiliarySearch
-from afterd.causality.deltas.history import commit_guilt, uncertainty
+from afterd.causality.deltas.history import commit_guilt, commit_to_undo, uncertainty
 from afterd.causality.halving import Halving, ShorterRangeError
 from afterd.causality.reversion import Reversion
 from afterd.causality.shrinking import Root
@@ -130,3 +130,45 @@ def test_what_is_uncertain_is_at_most_what_halving_the_number_takes(
     whole = sum(weights.values())
     bits = uncertainty({name: weight / whole for name, weight in weights.items()})
     assert -1e-9 <= bits <= log2(len(weights)) + 1e-9
+
+
+def _guilt(*chances: float) -> dict[str, float]:
+    return {str(n): chance for n, chance in enumerate(chances)}
+
+
+@pytest.mark.parametrize(
+    ("guilt", "tried", "undone"),
+    [
+        (_guilt(0.9, 0.1), set(), "" if RUNS.commit_undone < 0.75 else "0"),
+        (_guilt(0.5, *[0.5 / 64] * 64), set(), "0"),
+        (_guilt(*[1 / 64] * 64), set(), ""),
+        (_guilt(0.4, 0.4, *[0.2 / 64] * 64), {"0"}, "1"),
+        (_guilt(0.5, *[0.5 / 64] * 64), {"0"}, ""),
+        ({}, set(), ""),
+    ],
+    ids=["two are bisected at once", "likely", "all alike", "second", "in vain", "none known"],
+)
+def test_a_likely_commit_is_undone_where_many_runs_are_saved(
+    guilt: dict[str, float], tried: set[str], undone: str
+) -> None:
+    assert commit_to_undo(guilt, guilt, tried) == undone
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.floats(0.0, 1.0), min_size=1, max_size=50),
+    st.sets(st.integers(0, 49)),
+    st.sets(st.integers(0, 49)),
+)
+def test_what_is_undone_is_the_likeliest_that_may_be_and_ends(
+    weights: list[float], barred: set[int], tried: set[int]
+) -> None:
+    total = sum(weights) or 1.0
+    guilt = {str(n): each / total for n, each in enumerate(weights)}
+    candidates = {name for name in guilt if int(name) not in barred}
+    done = {str(n) for n in tried}
+    while name := commit_to_undo(guilt, candidates, done):
+        assert name in candidates
+        assert name not in done
+        assert guilt[name] == max(guilt[each] for each in candidates - done)
+        done.add(name)

@@ -21,7 +21,7 @@ from afterd.model.outcome import Outcome, Verdict
 from afterd.model.progress import Silent
 from afterd.pipeline import searched
 from afterd.pipeline.bisected import Bisection
-from afterd.pipeline.by_commits import of_red_commits
+from afterd.pipeline.by_commits import likely_commit, of_red_commits
 from afterd.pipeline.case import Case
 from afterd.pipeline.explain import explain
 from afterd.report.summary import measure
@@ -190,3 +190,38 @@ def test_of_lines_that_two_commits_rewrote_the_first_ones_work_is_not_undone() -
     )
     assert not made
     assert not asked
+
+
+@pytest.mark.parametrize(
+    ("repairs", "verdict", "found", "runs"),
+    [
+        ("c1", Verdict.FAIL, "commit1", 1),
+        ("c1", Verdict.PASS, "", 1),
+        ("c9", Verdict.FAIL, "", 1),
+    ],
+    ids=["guilty", "green with it", "repairs nothing"],
+)
+def test_a_likely_commit_is_the_one_where_it_repairs_and_was_red(
+    repairs: str, verdict: Verdict, found: str, runs: int
+) -> None:
+    """Where undoing it only hides what came later, the commits are bisected all the same."""
+    changes = [replace(change(n), commits=(f"commit{n}",)) for n in range(1, 65)]
+    guilt = {"commit1": 0.5} | {f"commit{n}": 0.5 / 63 for n in range(2, 65)}
+    asked: list[ChangeSet] = []
+
+    def outcome(reverted: ChangeSet) -> Outcome:
+        asked.append(reverted)
+        return Outcome(Verdict.PASS if repairs in reverted else Verdict.FAIL)
+
+    commit = likely_commit(
+        cast(
+            "Case",
+            SimpleNamespace(workspace=SimpleNamespace(clock=PhaseClock()), progress=Silent()),
+        ),
+        cast("Range", SimpleNamespace(changes=SimpleNamespace(live=changes))),
+        cast("Oracle", SimpleNamespace(outcome=outcome)),
+        cast("Bisection", SimpleNamespace(verdict_at=lambda _commit: verdict)),
+        guilt,
+    )
+    assert commit == found
+    assert len(asked) == runs

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from math import log2, sqrt
 from types import MappingProxyType
 
 from afterd.causality.deltas.dependencies import Changes
 from afterd.model.change import NOTHING, ChangeId, ChangeSet, FileKind
-from afterd.weights import ODDS
+from afterd.weights import ODDS, RUNS
 
 
 def made_after(commits: Sequence[str], changes: Changes, root: ChangeSet) -> ChangeSet:
@@ -81,6 +81,27 @@ def _drawn_by_text(
 def uncertainty(guilt: Mapping[str, float]) -> float:
     """In bits: as many runs of commits' versions tell which it is, or a few more (Shannon)."""
     return -sum(chance * log2(chance) for chance in guilt.values() if chance > 0.0)
+
+
+def commit_to_undo(
+    guilt: Mapping[str, float], candidates: Container[str], tried: Container[str]
+) -> str:
+    """The likeliest commit whose changes are not yet ``tried``, where undoing them is hoped to save more runs than it
+    takes; else empty.
+
+    Where it passes, no run is needed to bisect the commits, nor to undo what the one that they tell changed. Where it
+    does not, that speaks against the commit, as half of a rewrite may fail otherwise though it is guilty.
+    """
+    doubt = 1.0 - RUNS.commit_undone
+    left = {name: chance * (doubt if name in tried else 1.0) for name, chance in guilt.items()}
+    total = sum(left.values()) or 1.0
+    left = {name: chance / total for name, chance in left.items()}
+    untried = (name for name in left if name in candidates and name not in tried)
+    likeliest = max(untried, key=lambda name: left[name], default="")
+    if not likeliest:
+        return ""
+    saved = left[likeliest] * RUNS.commit_undone * (uncertainty(left) + 1.0)
+    return likeliest if saved > 1.0 else ""
 
 
 def _ages(commits: Sequence[str], changes: Changes) -> dict[ChangeId, int]:
