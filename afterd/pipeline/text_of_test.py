@@ -19,10 +19,9 @@ from afterd.vcs.enclosing import Symbol, symbols
 from afterd.vcs.kinds import FileRules, kind_of
 from afterd.vcs.pruning import Text
 from afterd.vcs.tokens import language_of
-from afterd.workspace import Range, contents_of
+from afterd.workspace import Range, contents_of, words_of_command
 
 _HEAD = re.compile(rb"\s*(?:async\s+def|def|class)\b")
-_BETWEEN_WORDS = re.compile(r"[\s'\"();&|<>=]+")
 
 
 def similarity_to_test(
@@ -75,9 +74,9 @@ def named_texts(content: Text, typed: str, folder: str) -> Iterator[TitledText]:
     """What a test's name and command speak of: of ``file.py::Class::name`` the functions of that name, as the class may
     have it from another; of another file the whole, unless it is too long to be about one thing.
     """
-    for word in dict.fromkeys(_BETWEEN_WORDS.split(typed)):
+    for word in words_of_command(typed):
         path, _, inside = word.partition("::")
-        text = content(os.path.normpath(f"{folder}/{path}")) if path else None
+        text = content(os.path.normpath(f"{folder}/{path}"))
         if text is None:
             continue
         name = inside.partition("[")[0].rpartition("::")[2]

@@ -1,5 +1,6 @@
 """What an explanation, a suite and a ranking work in: an open repository, its changes, its tests."""
 
+from afterd.workspace.brought_files import words_of_command
 from afterd.workspace.named_tests import file_of_test, is_asked_for, typed_names
 from afterd.workspace.phases import Phase, PhaseClock
 from afterd.workspace.suites import (
@@ -53,4 +54,5 @@ __all__ = [
     "typed_names",
     "unbuilt_checkout",
     "wanted_range",
+    "words_of_command",
 ]

@@ -52,6 +52,7 @@ from afterd.vcs.repository import (
 from afterd.vcs.trees import TreeReader
 from afterd.vcs.variants import Variants
 from afterd.vcs.worktree import Slot
+from afterd.workspace.brought_files import brought_files
 from afterd.workspace.phases import PhaseClock
 
 LOCAL = "local"
@@ -179,7 +180,7 @@ def opened_workspace(
             objects=objects,
             executor=executor if journal is None else JournalledExecutor(executor, journal),
             limits=_limits(settings),
-            rules=_rules(settings),
+            rules=_rules(repository, settings),
             path=_path(settings, state),
             passed={
                 name: os.environ[name] for name in settings.pass_environment if name in os.environ
@@ -271,9 +272,10 @@ def _limits(settings: Settings) -> Limits:
     )
 
 
-def _rules(settings: Settings) -> FileRules:
+def _rules(repository: pygit2.Repository, settings: Settings) -> FileRules:
     rules = FileRules()
-    tests = (*rules.tests, *settings.test_globs, *_named_tests(settings, rules))
+    named = (*_named_tests(settings, rules), *brought_files(repository, settings))
+    tests = (*rules.tests, *settings.test_globs, *named)
     return replace(rules, tests=tests, keep_tests=settings.keep_tests)
 
 

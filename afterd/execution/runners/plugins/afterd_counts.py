@@ -1,12 +1,10 @@
 """A pytest plugin that gives each test a directory for what the programs it starts count.
 
-Like ``afterd_outcomes`` it needs only pytest 6 or newer and the standard library, and never makes a
+Like ``afterd_outcomes`` it needs only Python 3.6, pytest 6 or newer and the standard library, and never makes a
 test run fail. Programs built by afterd-cc count into ``$AFTERD_COUNTS``; it names a directory below
 its first value while a test runs, and a file there says which test that was and how it ended. A skipped
 test and one that was expected to fail have no such file. Loaded by ``PYTEST_PLUGINS``.
 """
-
-from __future__ import annotations
 
 import json
 import os

@@ -1,7 +1,7 @@
 """A pytest plugin that writes each test's outcome as one line of JSON, as soon as it is known.
 
 It runs in the tested project's own interpreter and environment, whatever those are: it needs only
-pytest 6 or newer and the standard library, knows nothing of afterd, and never makes a test run
+Python 3.6, pytest 6 or newer and the standard library, knows nothing of afterd, and never makes a test run
 fail. A line ``{"id": …, "when": "start"}`` without a later one names the test that took the
 process down. Loaded by ``PYTEST_PLUGINS``; does nothing without ``AFTERD_RUN``, below which its file
 is, or ``AFTERD_REPORTS``, which is the file.
@@ -10,12 +10,10 @@ is, or ``AFTERD_REPORTS``, which is the file.
 functions ``within`` which they are (null: anywhere), those to ``skip``, and those that come ``first``.
 """
 
-from __future__ import annotations
-
 import json
 import linecache
 import os
-from typing import Any
+from typing import Any, Dict, List, Tuple
 
 FILE_NAME = "pytest-outcomes.jsonl"
 
@@ -28,7 +26,7 @@ def pytest_configure(config: Any) -> None:  # noqa: ANN401 - pytest may not be i
     _worker = getattr(config, "workerinput", {}).get("workerid", "")
 
 
-def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:  # noqa: ANN401 - as below
+def pytest_collection_modifyitems(config: Any, items: List[Any]) -> None:  # noqa: ANN401 - as below
     """Leave out what is not asked for, and put first what comes first."""
     selection = _selection()
     only, skip = selection.get("only"), frozenset(selection.get("skip") or ())
@@ -69,17 +67,17 @@ def pytest_runtest_logstart(nodeid: str) -> None:
 def pytest_runtest_logreport(report: Any) -> None:  # noqa: ANN401 - pytest may not be importable
     """Write a failure in any phase, and the call's outcome."""
     if not _worker and (report.failed or report.when == "call" or report.skipped):
-        _write(_described_report(report) | {"when": report.when})
+        _write(_described_report(report, report.when))
 
 
 def pytest_collectreport(report: Any) -> None:  # noqa: ANN401 - as above
     """Write what could not be imported."""
     if not _worker and report.failed:
-        _write(_described_report(report) | {"when": "collect"})
+        _write(_described_report(report, "collect"))
 
 
-def _described_report(report: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
-    described = {"id": report.nodeid, "outcome": report.outcome}
+def _described_report(report: Any, when: str) -> Dict[str, Any]:  # noqa: ANN401 - as above
+    described = {"id": report.nodeid, "outcome": report.outcome, "when": when}
     if report.failed:
         shown = getattr(report, "longrepr", None)
         crash = getattr(shown, "reprcrash", None)
@@ -88,7 +86,7 @@ def _described_report(report: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
     return described
 
 
-def _frames(shown: Any, crash: Any) -> list[tuple[str, int, str]]:  # noqa: ANN401 - as above
+def _frames(shown: Any, crash: Any) -> List[Tuple[str, int, str]]:  # noqa: ANN401 - as above
     """Path, line number and line of each frame, as far as --tb shows them; the crash is last."""
     entries = getattr(getattr(shown, "reprtraceback", None), "reprentries", None) or []
     places = [getattr(entry, "reprfileloc", None) for entry in entries] + [crash]
@@ -100,7 +98,7 @@ def _frames(shown: Any, crash: Any) -> list[tuple[str, int, str]]:  # noqa: ANN4
     return frames
 
 
-def _selection() -> dict[str, Any]:
+def _selection() -> Dict[str, Any]:
     try:
         with open(os.environ.get("AFTERD_SELECTION", ""), encoding="utf-8") as file:  # noqa: PTH123 - old interpreters
             return dict(json.load(file))
@@ -108,7 +106,7 @@ def _selection() -> dict[str, Any]:
         return {}
 
 
-def _write(line: dict[str, Any]) -> None:
+def _write(line: Dict[str, Any]) -> None:
     directory = os.environ.get("AFTERD_RUN")
     if not directory:
         return

@@ -74,6 +74,8 @@ class PythonTraceRequest:
 
 _RUNTIME = Path(__file__).parents[1] / "record"
 _START = "sitecustomize_start.py"
+OLDER_PYTHON = "older-python"
+"""Beside the settings: the version of a Python that is too old to be traced."""
 PACKAGE = "afterd_runtime"
 PYTEST_PLUGIN = f"{PACKAGE}.pytest_plugin"
 
@@ -150,7 +152,7 @@ def record(
         told = _recorded_run(request, tree, settings, key, cancelled)
     traces = [read(header) for header in out.glob("trace-*.json")]
     if not traces:
-        raise TraceError(_nothing_recorded(request, told["ending"]))
+        raise TraceError(_nothing_recorded(request, out, told["ending"]))
     traces.sort(key=_telling_rank)
     outcome = outcome_of(told["outcome"]) if told["outcome"] else None
     return Recorded(tuple(traces), told["status"], told["seconds"], told["output"], outcome)
@@ -230,8 +232,12 @@ def _telling_rank(raw: Raw) -> tuple[bool, int]:
     return (not raw.header["failures"], -raw.total)
 
 
-def _nothing_recorded(request: PythonTraceRequest, ending: str) -> str:
-    return (
-        f"Nothing was traced: the command {' '.join(request.command)!r} {ending} and no"
-        " Python process of it wrote a trace."
-    )
+def _nothing_recorded(request: PythonTraceRequest, out: Path, ending: str) -> str:
+    command, noted = " ".join(request.command), out / OLDER_PYTHON
+    if noted.exists():
+        version = noted.read_text(encoding="utf-8")
+        return (
+            f"Nothing was traced: the command {command!r} starts Python {version}, and runs are recorded by Python 3.11"
+            " and newer alone."
+        )
+    return f"Nothing was traced: the command {command!r} {ending} and no Python process of it wrote a trace."

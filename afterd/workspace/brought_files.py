@@ -1,0 +1,52 @@
+"""Files that came with the test: its own command, or the build's, names them, and only the bad version has them.
+
+A script that shows a bug is called as its author likes (``sh repro.sh``). Without it the good version can be neither
+built nor tested, so it is no change that may be guilty: every version has it, as it has the other test files.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterator
+from posixpath import normpath
+
+import pygit2
+
+from afterd.config import Settings, command_line
+from afterd.errors import RepositoryError
+from afterd.vcs.repository import parse_range
+from afterd.vcs.trees import TreeReader
+
+_BETWEEN_WORDS = re.compile(r"[\s'\"();&|<>=]+")
+
+
+def words_of_command(typed: str) -> list[str]:
+    """What stands in a shell command between blanks, quotes and operators, once each."""
+    return [*dict.fromkeys(filter(None, _BETWEEN_WORDS.split(typed)))]
+
+
+def brought_files(repository: pygit2.Repository, settings: Settings) -> list[str]:
+    """Patterns of these files; none where no range is known."""
+    if settings.diff is not None or not settings.test:
+        return []
+    try:
+        ends = parse_range(repository, settings.range, settings.good or None)
+    except RepositoryError:
+        return []  # it is said where the range is wanted
+    reader = TreeReader(repository)
+    good, bad = (reader.tree_of(revision) for revision in (ends.good, ends.bad))
+    return [
+        f"/{glob.escape(path)}"
+        for path in _named_paths(settings)
+        if reader.lookup(bad, os.fsencode(path)) and not reader.lookup(good, os.fsencode(path))
+    ]
+
+
+def _named_paths(settings: Settings) -> Iterator[str]:
+    for command in (settings.test, settings.build):
+        for word in words_of_command(command_line(command)):
+            path = normpath(word.partition("::")[0])
+            if not path.startswith(("/", "-", "..")) and path != ".":
+                yield path

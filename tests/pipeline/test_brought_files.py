@@ -1,0 +1,65 @@
+"""A script that shows the bug, called as its author likes, is the test's, not the program's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pipeline_runs import authored_git
+
+from afterd.config import Settings, shell
+from afterd.model.explanation import Status
+from afterd.model.progress import Silent
+from afterd.pipeline.explain import explain
+from afterd.vcs.repository import open_repository
+from afterd.workspace.brought_files import brought_files
+
+GREET = "hello() {{ echo {}; }}\n"
+REPRO = '. ./greet.sh\n[ "$(hello)" = hello ] || { echo no hello; exit 1; }\n'
+
+
+def _history(path: Path, name: str) -> Path:
+    """The bug, and beside it a script that shows it."""
+    authored_git(path.parent, "init", "-q", "-b", "main", str(path))
+    (path / "greet.sh").write_text(GREET.format("hello"))
+    (path / "kept.sh").write_text("true\n")
+    authored_git(path, "add", "-A")
+    authored_git(path, "commit", "-q", "-m", "first")
+    (path / "greet.sh").write_text(GREET.format("goodbye"))
+    (path / "kept.sh").write_text("true; true\n")
+    (path / name).parent.mkdir(exist_ok=True)
+    (path / name).write_text(REPRO)
+    authored_git(path, "add", "-A")
+    authored_git(path, "commit", "-q", "-m", "second")
+    return path
+
+
+@pytest.mark.parametrize("name", ["repro.sh", "bugs/shows[1].sh"])
+def test_a_script_that_came_with_the_bug_is_run_at_the_good_version(
+    tmp_path: Path, name: str
+) -> None:
+    """Less's lesskey was called already red: the script was missing at the good version and at twelve older ones."""
+    path = _history(tmp_path / "r", name)
+    [found] = explain(Settings(path, test=shell(f"sh '{name}'")), Silent())
+    assert found.status is Status.EXPLAINED
+    assert [change.file for change in found.root] == ["greet.sh"]
+
+
+@pytest.mark.parametrize(
+    ("test", "build", "files"),
+    [
+        ("sh repro.sh", "", ["/repro.sh"]),
+        ("./a.out", "cc -I. repro.sh -o a.out", ["/repro.sh"]),
+        ("x=1; (sh ./repro.sh>log)", "", ["/repro.sh"]),
+        ("sh kept.sh greet.sh", "", []),
+        ("sh absent.sh -- / .. .", "", []),
+    ],
+    ids=["script", "source of the build", "in a line of shell", "at both ends", "nowhere"],
+)
+def test_only_what_the_commands_name_and_the_good_version_lacks(
+    tmp_path: Path, test: str, build: str, files: list[str]
+) -> None:
+    path = _history(tmp_path / "r", "repro.sh")
+    settings = Settings(path, test=shell(test), build=shell(build) if build else ())
+    assert brought_files(open_repository(path), settings) == files
+    assert not brought_files(open_repository(path), Settings(path, range="a..b", test=shell(test)))
