@@ -190,6 +190,27 @@ def test_where_nothing_fails_as_ever_no_change_is_said_to_lead() -> None:
     assert found == kept
 
 
+def test_of_many_of_which_none_put_back_fails_as_ever_none_is_said_to_be_guilty() -> None:
+    """Lz4's function was rewritten: 43 guilty changes, and 106 that went along, were all of the commit; with none of
+    them put back was anything built.
+    """
+    many = frozenset(f"c{n}" for n in range(SEARCH.put_to_test + 1))
+    kept = Promises(many, NOTHING, verified=True, minimal=True)
+
+    def outcome(reverted: ChangeSet) -> Outcome:
+        if reverted == many:
+            return Outcome(Verdict.PASS)
+        return Outcome(Verdict.UNRESOLVED, Unresolved.BUILD)
+
+    found = those_without_which_it_fails_as_ever(kept, outcome, lambda _reverted, _seen: "")
+    assert found.minimal is None
+
+    def as_ever(reverted: ChangeSet) -> Outcome:
+        return Outcome(Verdict.FAIL) if "c0" not in reverted else outcome(reverted)
+
+    assert those_without_which_it_fails_as_ever(kept, as_ever, lambda _r, _s: "").minimal
+
+
 def test_a_refusal_by_the_compiler_is_not_run() -> None:
     """What was compiled and refused, file by file, needs no build of the whole."""
     asked: list[ChangeSet] = []
