@@ -97,12 +97,16 @@ def those_without_which_it_fails_as_ever(
     """The same answer, in which what only has to go along is no cause: with it put back the rest misses what it
     defines, where with another change put back the test fails as ever (known outcomes: no run is made).
 
-    Where none of many does, none was seen to be guilty: that is no smallest answer, but how far the search came.
+    Where with none of many anything is built, none was seen to be guilty: that is no smallest answer, but how far the
+    search came.
     """
     whole = kept.root | kept.auxiliary
     put_back = {change: outcome(whole - {change}) for change in kept.root if len(kept.root) > 1}
     if not any(seen.verdict is Verdict.FAIL for seen in put_back.values()):
-        return replace(kept, minimal=None) if len(kept.root) > SEARCH.put_to_test else kept
+        unbuilt = len(kept.root) > SEARCH.put_to_test and not any(
+            seen.built for seen in put_back.values()
+        )
+        return replace(kept, minimal=None) if unbuilt else kept
     along = {change for change, seen in put_back.items() if missing(whole - {change}, seen)}
     return replace(kept, root=kept.root - along, auxiliary=kept.auxiliary | along)
 

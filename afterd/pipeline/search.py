@@ -62,7 +62,7 @@ _BESIDE_GREEN, _UNTOLD = (
     "no story is told",
 )
 _TOO_DEAR = (
-    "with most parts of them put back the test fails in another way, and to see which of them are"
+    "with most parts of them put back nothing is built or the test fails in another way, and to see which of them are"
     " needed takes more runs than the answer is worth"
 )
 
