@@ -54,8 +54,10 @@ def likely_commit(
 ) -> str:
     """A commit of much ``guilt`` and few changes without which the bad version passes, and whose own version is red;
     empty where none is found before it is cheaper to bisect all. What only repairs what came earlier is not taken for
-    guilty: the test was green with it.
+    guilty: the test was green with it. Where the commits have told already, or cannot, nothing is run.
     """
+    if bisection.told or bisection.commits < 2:
+        return bisection.undone
     sizes = Counter(name for change in wanted.changes.live for name in set(change.commits))
     small = {name for name, count in sizes.items() if count <= SEARCH.all_sets}
     tried: set[str] = set()

@@ -18,6 +18,7 @@ from afterd.config import Settings, command_line
 from afterd.errors import RepositoryError
 from afterd.vcs.repository import parse_range
 from afterd.vcs.trees import TreeReader
+from afterd.workspace.named_tests import file_of_test
 
 _BETWEEN_WORDS = re.compile(r"[\s'\"();&|<>=]+")
 
@@ -47,6 +48,6 @@ def brought_files(repository: pygit2.Repository, settings: Settings) -> list[str
 def _named_paths(settings: Settings) -> Iterator[str]:
     for command in (settings.test, settings.build):
         for word in words_of_command(command_line(command)):
-            path = normpath(word.partition("::")[0])
+            path = normpath(file_of_test(word))
             if not path.startswith(("/", "-", "..")) and path != ".":
                 yield path

@@ -220,8 +220,37 @@ def test_a_likely_commit_is_the_one_where_it_repairs_and_was_red(
         ),
         cast("Range", SimpleNamespace(changes=SimpleNamespace(live=changes))),
         cast("Oracle", SimpleNamespace(outcome=outcome)),
-        cast("Bisection", SimpleNamespace(verdict_at=lambda _commit: verdict)),
+        cast(
+            "Bisection",
+            SimpleNamespace(told=False, commits=64, undone="", verdict_at=lambda _commit: verdict),
+        ),
         guilt,
     )
     assert commit == found
     assert len(asked) == runs
+
+
+@pytest.mark.parametrize(("told", "commits"), [(True, 64), (False, 0)], ids=["told", "untestable"])
+def test_no_likely_commit_is_undone_where_the_commits_have_told_or_cannot(
+    *, told: bool, commits: int
+) -> None:
+    """A bisection before the two runs are read is not asked for again by the search that comes after it."""
+    changes = [replace(change(n), commits=(f"commit{n}",)) for n in range(1, 65)]
+    asked: list[ChangeSet] = []
+
+    def outcome(reverted: ChangeSet) -> Outcome:
+        asked.append(reverted)
+        return Outcome(Verdict.PASS)
+
+    known = likely_commit(
+        cast(
+            "Case",
+            SimpleNamespace(workspace=SimpleNamespace(clock=PhaseClock()), progress=Silent()),
+        ),
+        cast("Range", SimpleNamespace(changes=SimpleNamespace(live=changes))),
+        cast("Oracle", SimpleNamespace(outcome=outcome)),
+        cast("Bisection", SimpleNamespace(told=told, commits=commits, undone="")),
+        {"commit1": 0.5} | {f"commit{n}": 0.5 / 63 for n in range(2, 65)},
+    )
+    assert not known
+    assert not asked

@@ -72,7 +72,7 @@ class Names:
     def _name(self, node: Node, position: int, frame: Frame) -> int | None:
         owner, name = node["owner"], node["id"]
         if owner == BUILTIN:
-            return self._starred(node.module, name, position)
+            return self._starred(node.module, name, position, UNKNOWN, PYTHON_TRACE.imports)
         scope = node.module.nodes[owner]
         bindings = node.module.bindings(owner, name)
         home = scope.frame if scope.type in COMPREHENSIONS else scope
@@ -113,12 +113,7 @@ class Names:
         yield from sorted(rows, reverse=True)
 
     def _starred(
-        self,
-        module: Module,
-        name: str,
-        position: int,
-        value: Recorded | Unknown = UNKNOWN,
-        deep: int = PYTHON_TRACE.imports,
+        self, module: Module, name: str, position: int, value: Recorded | Unknown, deep: int
     ) -> int | None:
         """The same in the modules whose names it took with a star, through as many as pass them on; the last one's."""
         for node in reversed(module.star_imports) if deep else ():
