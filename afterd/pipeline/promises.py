@@ -92,22 +92,23 @@ def kept_promises(
 
 
 def those_without_which_it_fails_as_ever(
-    kept: Promises, outcome: OutcomeOf, missing: Missing
+    kept: Promises, outcome: OutcomeOf, missing: Missing, refused: Refused
 ) -> Promises:
     """The same answer, in which what only has to go along is no cause: with it put back the rest misses what it
-    defines, where with another change put back the test fails as ever (known outcomes: no run is made).
+    defines, where with another change put back the test fails as ever (known outcomes: no run is made, nor a build
+    of what a compiler ``refused``).
 
-    Where with none of many anything is built, none was seen to be guilty: that is no smallest answer, but how far the
-    search came.
+    Where with most of many put back nothing is built, and with none the test fails as ever, none was seen to be guilty:
+    that is no smallest answer, but how far the search came.
     """
     whole = kept.root | kept.auxiliary
-    put_back = {change: outcome(whole - {change}) for change in kept.root if len(kept.root) > 1}
+    parts = {change: whole - {change} for change in kept.root if len(kept.root) > 1}
+    put_back = {change: outcome(left) for change, left in parts.items() if not refused(left)}
     if not any(seen.verdict is Verdict.FAIL for seen in put_back.values()):
-        unbuilt = len(kept.root) > SEARCH.put_to_test and not any(
-            seen.built for seen in put_back.values()
-        )
+        built = sum(seen.built for seen in put_back.values())
+        unbuilt = len(kept.root) > SEARCH.put_to_test and 2 * built < len(kept.root)
         return replace(kept, minimal=None) if unbuilt else kept
-    along = {change for change, seen in put_back.items() if missing(whole - {change}, seen)}
+    along = {change for change, seen in put_back.items() if missing(parts[change], seen)}
     return replace(kept, root=kept.root - along, auxiliary=kept.auxiliary | along)
 
 
