@@ -4,7 +4,8 @@ A search believes much that it has not run: that a name is certainly unbound wit
 text cannot be compiled. None of that is in an answer. *Verified*: the bad version without the root and
 what goes along was seen to pass. *Minimal*: with any one of them put back it was seen not to, and of a
 few changes the likeliest alone neither: of three that are needed by each other, one may be enough. Each is asked alone
-where none that was put back failed as ever: that it fails otherwise shows no need of it.
+where none that was put back failed as ever: that it fails otherwise shows no need of it. Those that a compiler takes
+alone, where it refuses others, are asked together first: with all of them undone it may fail as ever.
 A part whose run ends as a pass does but prints nothing, where both versions print, is no pass to stand on; nor
 was it seen to fail, so the whole is not said to be minimal.
 """
@@ -67,10 +68,12 @@ def kept_promises(
     fewer = _fewer(root, auxiliary, asked, refused, asks_for, known)
     root, auxiliary = _within(fewer, root, auxiliary)
     pending, silent, needed = [*_parts(root, auxiliary, likeliest)], NOTHING, False
-    tried = NOTHING
+    tried = together = NOTHING
     while pending or not (needed or len(root | auxiliary) == 1):
         if not pending:
-            pending, needed = [frozenset({each}) for each in in_order(root | auxiliary)], True
+            alone = [*map(frozenset, zip(in_order(root | auxiliary)))]
+            together, needed = _at_once(alone, refused), True
+            pending = [together, *alone] if together else alone
         left = pending.pop(0)
         if refused(left):
             continue
@@ -82,12 +85,14 @@ def kept_promises(
         if seen.passed:
             root, auxiliary = _within(left, root, auxiliary)
             pending = [*_parts(root, auxiliary, likeliest, tried)]  # what one needed may go now
-            silent, needed = NOTHING, False
+            silent, together, needed = NOTHING, NOTHING, False
             continue
         if seen.reason is Unresolved.SILENT:
             silent = silent or left
         tried |= (root | auxiliary) - left
         needed = needed or seen.verdict is Verdict.FAIL
+        if left == together and seen.verdict is Verdict.FAIL:
+            break
     return Promises(root, auxiliary, verified=True, minimal=not silent, silent=silent)
 
 
@@ -163,6 +168,16 @@ def _fewer(
         else:
             likely.failed_without(part)
     return whole
+
+
+def _at_once(alone: Sequence[ChangeSet], refused: Refused) -> ChangeSet:
+    """Of changes of an answer those that a compiler takes alone, where it takes them together as well; none where it
+    refuses no other: that is the answer itself.
+    """
+    taken = [each for each in alone if not refused(each)]
+    together = NOTHING.union(*taken)
+    spares = 1 < len(taken) < len(alone)
+    return together if spares and not refused(together) else NOTHING
 
 
 def _within(left: ChangeSet, root: ChangeSet, auxiliary: ChangeSet) -> tuple[ChangeSet, ChangeSet]:

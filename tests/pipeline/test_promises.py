@@ -91,6 +91,23 @@ def test_changes_that_hang_together_are_each_tried_alone() -> None:
     assert len(set(asked)) <= 1 + 2 * len(whole)
 
 
+def test_what_a_compiler_takes_alone_is_tried_at_once() -> None:
+    """libucl: a parameter was added, so that none of 24 changes could be put back; eight of them were undone alone."""
+    whole = frozenset(f"c{number}" for number in range(1, 10))
+    loose = frozenset({"c2", "c3", "c5", "c8"})
+
+    def refused(reverted: ChangeSet) -> str:
+        return "" if reverted == whole or reverted <= loose else "too few arguments"
+
+    oracle = Counting(repaired_by(whole))
+    found = kept_promises(frozenset({"c1"}), whole - {"c1"}, oracle, refused)
+    assert (found.root | found.auxiliary, found.minimal) == (whole, True)
+    assert oracle.asked == [whole, loose]
+    oracle = Counting(repaired_by({"c5"}))
+    found = kept_promises(frozenset({"c1"}), whole - {"c1"}, oracle, refused)
+    assert (found.root, found.auxiliary, found.minimal) == (frozenset({"c5"}), NOTHING, True)
+
+
 def test_what_is_put_back_in_vain_is_asked_again_only_in_the_smallest_answer() -> None:
     """pydot: of ten changes two were not needed, the last ones asked, and each time all others were put back anew."""
     needed = frozenset(f"c{number}" for number in range(1, 9))
