@@ -93,10 +93,10 @@ class Reversion:
             if found is None:
                 raise
             return Root(found.asked, found.auxiliary, None)
-        order = dict.fromkeys(
-            c for clash in self._attempts.clashes.values() for c in in_order(clash)
-        )
-        order.update(dict.fromkeys(suspect.change for suspect in suspects))
+        suspected = [suspect.change for suspect in suspects]
+        met = [c for clash in self._attempts.clashes.values() for c in in_order(clash)]
+        # where no failure names what was met it only stands around the suspects
+        order = dict.fromkeys([*suspected, *met] if self._trials.proves else [*met, *suspected])
         return None if found is None else self._shrinking.settled(found, list(order))
 
     def leading(self, first: Sequence[ChangeId]) -> Root | None:

@@ -136,6 +136,27 @@ def test_what_a_variant_clashes_with_is_undone_as_well() -> None:
     assert len(oracle.asked) <= 8  # k + 4: the two that are suspected are tried alone first
 
 
+def test_what_only_stands_around_suspects_is_put_back_before_them() -> None:
+    """cc65: of a function's six changes, undone together, the suspected ones were put back first, and again at last."""
+    changes = {f"c{n}": change(n, symbol="f") for n in range(1, 7)} | {"c7": change(7)}
+
+    def answer(reverted: ChangeSet) -> Outcome:
+        repaired = repaired_by({"c2", "c4", "c5"})(reverted)
+        return repaired if repaired.passed or not reverted & {"c2", "c5"} else DIFFERENT
+
+    oracle = Counting(answer)
+    trials = Trials(
+        oracle,
+        AuxiliarySearch(lambda _: True, changes, ids(7)),
+        kin=lambda reverted: ids(6) - reverted if len(reverted) < 6 else NOTHING,
+    )
+    suspects = [Suspect(each, Tier.CAUSE, home=home(changes[each])) for each in ("c4", "c5", "c2")]
+    found = Reversion(trials, changes).find_root(suspects, 0.15)
+    assert found == Root(frozenset({"c2", "c4", "c5"}), frozenset(), minimal=True)
+    put_back = oracle.asked[oracle.asked.index(ids(6)) + 1 :]
+    assert len(put_back) == 6
+
+
 def test_of_a_guilty_pair_one_is_enough() -> None:
     """They only fail together: reverting either repairs, so the smallest root has one change."""
     oracle = Counting(repaired_by({"c2"}, {"c3"}))
