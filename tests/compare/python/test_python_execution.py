@@ -851,6 +851,36 @@ def test_what_follows_a_try_ran_as_a_handler_kept_it_from_leaving(tmp_path: Path
     assert list(execution.omitted(raised.step)) == ["c1"]
 
 
+@pytest.mark.parametrize(
+    "block",
+    [
+        "with lock:\n            return path",
+        "try:\n            return path\n        finally:\n            pass",
+    ],
+)
+def test_what_follows_a_branch_ran_as_it_did_not_lead_to_an_exit_deep_in_it(
+    tmp_path: Path, block: str
+) -> None:
+    """In a ``with`` or what is tried, and no branch around the exit but that one."""
+    good = f"""
+from threading import Lock
+
+lock = Lock()
+
+def found(path, known):
+    if path in known:
+        {block}
+    return "none"
+"""
+    bad = good.replace("in known", "in known[1:]")
+    test = "from lib import found\ndef test():\n    assert found('a', ['a']) == 'a'\n"
+    execution = one_file(tmp_path, good, bad, test)
+    returned = next(step for step in reachable(execution) if step.text == 'return "none"')
+    assert returned.control is not None
+    branch = execution.step(returned.control)
+    assert (branch.value, branch.changes) == (False, ("c1",))
+
+
 def test_a_keyword_is_not_taken_by_what_a_package_has_from_a_module_with_a_star(
     tmp_path: Path,
 ) -> None:

@@ -105,17 +105,12 @@ def _guarded_exits(statement: Node, *, in_loop: bool) -> Iterator[tuple[Node, No
     if statement.type == "Assert":
         yield statement, statement
     inner_loop = in_loop or statement.type in _LOOPS
+    for child in _statements_below(statement):
+        if statement.type in BRANCHES:
+            yield from ((statement, leave) for leave in _exits(child, in_loop=inner_loop))
+        yield from _guarded_exits(child, in_loop=inner_loop)
     if statement.type in _TRIED:
         yield from _kept_by_handlers(statement, in_loop=inner_loop)
-    for child in _statements_below(statement):
-        if child.type in _EXITS and not (in_loop_exit(child) and inner_loop):
-            branch = statement if statement.type in BRANCHES else None
-            if branch is not None:
-                yield branch, child
-        for branch, leave in _guarded_exits(child, in_loop=inner_loop):
-            yield branch, leave
-            if statement.type in BRANCHES:
-                yield statement, leave
 
 
 def _kept_by_handlers(tried: Node, *, in_loop: bool) -> Iterator[tuple[Node, Node]]:
@@ -127,8 +122,10 @@ def _kept_by_handlers(tried: Node, *, in_loop: bool) -> Iterator[tuple[Node, Nod
 
 
 def _exits(statement: Node, *, in_loop: bool) -> Iterator[Node]:
-    """What leaves the block of a statement, it or what is in it."""
-    if statement.type in _EXITS and not (in_loop and in_loop_exit(statement)):
+    """What may leave the block of a statement, it or what is in it."""
+    if statement.type == "Assert" or (
+        statement.type in _EXITS and not (in_loop and in_loop_exit(statement))
+    ):
         yield statement
     if statement.type not in FRAMES:
         inner_loop = in_loop or statement.type in _LOOPS
