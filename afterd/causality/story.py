@@ -26,7 +26,7 @@ from afterd.causality.carrying import Carrying
 from afterd.causality.infection import is_clean, is_harmless, is_infected, is_settled
 from afterd.causality.semantic import CoreOf, SliceLimits, semantic_analysis
 from afterd.causality.told import Telling, not_linked, not_run
-from afterd.causality.whose import Alone, branch_of, no_twin_alone, twins_alone
+from afterd.causality.whose import Alone, branches, no_twin_alone
 from afterd.limits import StoryLimits
 from afterd.logic.terms import distinct_reads
 from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet, in_order
@@ -301,7 +301,7 @@ class _Told:
     ) -> None:
         self._execution = execution
         self._alone = alone
-        self._twins: Mapping[ChangeId, TwinExecution] = {}
+        self._whose: Mapping[StepId, ChangeId] = {}
         self._walk = walk
         self._predicate = predicate
         self._root = root
@@ -329,8 +329,9 @@ class _Told:
                 kept.add(at)
                 if nearer is not None:
                     self._behind[nearer].append(at)
-        if self._is_divided(kept):
-            self._twins = twins_alone(self._root, self._alone)
+        divided = self._on_one_way()
+        if divided and 1 < len(self._root) <= self._limits.alone:
+            self._whose = branches(divided, self._root, self._alone)
         for step in sorted(set(self._walk.entered.values())):
             self._carrying.follow(self._path(step))
         inferred = self._predicate.is_inferred
@@ -359,10 +360,16 @@ class _Told:
             number = at + 1
         return short
 
-    def _is_divided(self, kept: set[StepId]) -> bool:
-        """Whether there are steps of which the text does not say whose they are, and runs for a twin a cause."""
-        carried = kept - set(self._walk.entered.values()) - {self._predicate.step}
-        return bool(carried) and 1 < len(self._root) <= self._limits.alone
+    def _on_one_way(self) -> list[Step]:
+        """The steps that the way of one change alone goes through, and at which none acts."""
+        acting = set(self._walk.entered.values())
+        through: dict[StepId, ChangeSet] = defaultdict(lambda: NOTHING)
+        for change, at in self._walk.entered.items():
+            for step in self._walk.way_from(at):
+                through[step] |= {change}
+        behind = [step for sources in self._behind.values() for step in sources]
+        one = (step for step in behind if len(through[step]) == 1 and step not in acting)
+        return [self._execution.step(step) for step in one]
 
     def _path(self, first: StepId) -> list[StepId]:
         """The steps from one at which a change acts to the last before the failed assertion."""
@@ -466,8 +473,8 @@ class _Told:
         for change in own or [None]:
             tested = step.id in self._carrying.carriers
             told = self._telling.step(step, proved=step.id in proved, tested=tested, change=change)
-            if change is None and self._twins:
-                told = replace(told, whose=branch_of(step, self._twins))
+            if change is None:
+                told = replace(told, whose=self._whose.get(step.id, ""))
             yield told
         for each, seen in absent.items():
             yield not_run(self._changes[each], seen)

@@ -3,15 +3,17 @@
 The *twin of one cause alone* is the bad version with only that change undone. It still fails, and differs from
 the failing run by that change alone: a step that is another one there is a consequence of it. A step
 that one twin has otherwise, and every other twin has as the failing run, is that one change's. Of a step that
-several alter, or of which one of the twins says nothing, nothing is claimed.
+several alter, or of which one of the twins says nothing, nothing is claimed. A step that the ways of several causes
+go through is altered by each of them, and no twin is recorded for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from afterd.causality.infection import is_clean, is_infected
 from afterd.model.change import ChangeId, ChangeSet, in_order
+from afterd.model.term import StepId
 from afterd.model.trace import Step, TwinExecution
 
 Alone = Callable[[ChangeId], TwinExecution | None]
@@ -22,25 +24,27 @@ def no_twin_alone(_change: ChangeId) -> None:
     """Nothing is recorded."""
 
 
-def twins_alone(root: ChangeSet, alone: Alone) -> Mapping[ChangeId, TwinExecution]:
-    """The twin of each cause alone; none at all where one leaves no trace, as the others then tell nothing."""
-    found: dict[ChangeId, TwinExecution] = {}
+def branches(steps: Collection[Step], root: ChangeSet, alone: Alone) -> Mapping[StepId, ChangeId]:
+    """By step, the change that alone alters it; steps that several alter, that none does, or of which a twin says
+    nothing are not in it. Nothing at all where one twin leaves no trace. A twin is recorded as long as there is a step
+    of which it can tell.
+    """
+    waiting = list(steps)
+    found: dict[StepId, ChangeId] = {}
     for change in in_order(root):
-        twin = alone(change)
+        twin = alone(change) if waiting else None
         if twin is None:
             return {}
-        found[change] = twin
-    return found
-
-
-def branch_of(step: Step, twins: Mapping[ChangeId, TwinExecution]) -> ChangeId:
-    """The change that alone alters a step; empty where that is none, several, or not known."""
-    there = {change: _same_step(step, twin) for change, twin in twins.items()}
-    alters = [change for change, other in there.items() if other is not None and is_infected(other)]
-    known = all(
-        other is not None and (is_infected(other) or is_clean(other)) for other in there.values()
-    )
-    return alters[0] if known and len(alters) == 1 else ""
+        there = [(step, _same_step(step, twin)) for step in waiting]
+        altered = {step.id for step, other in there if other is not None and is_infected(other)}
+        waiting = [
+            step
+            for step, other in there
+            if (step.id in altered and step.id not in found)
+            or (other is not None and is_clean(other))
+        ]
+        found.update(dict.fromkeys(altered - found.keys(), change))
+    return {step.id: found[step.id] for step in waiting if step.id in found}
 
 
 def _same_step(step: Step, twin: TwinExecution) -> Step | None:

@@ -76,15 +76,36 @@ def test_an_id_that_is_another_step_there_says_nothing() -> None:
     assert _whose(_told({**ALONE, "c1": other}))[20] == ""
 
 
-def test_no_more_twins_than_causes_are_allowed() -> None:
+def _asked(both: Recorded, most: int = STORY.alone, *silent: ChangeId) -> list[ChangeId]:
+    """Of which causes a twin is recorded; those that are ``silent`` leave no trace."""
     asked: list[ChangeId] = []
 
     def alone(change: ChangeId) -> TwinExecution | None:
         asked.append(change)
-        return ALONE[change]
+        return None if change in silent else ALONE[change]
 
     changes = {each: change(int(each[1:]), "f.c") for each in ("c1", "c2")}
-    for most, wanted in ((1, []), (2, ["c1", "c2"])):
-        with Solver(worker=InProcess()) as solver:
-            story(BOTH, frozenset(changes), changes, solver.core, StoryLimits(alone=most), alone)
-        assert asked == wanted
+    with Solver(worker=InProcess()) as solver:
+        story(both, frozenset(changes), changes, solver.core, StoryLimits(alone=most), alone)
+    return asked
+
+
+def test_no_twin_is_recorded_where_all_ways_are_one() -> None:
+    """The second change acts on what the first made: what follows is altered by both, and the text says where
+    they act.
+    """
+    run = Recorded()
+    a = run.assign(10, "a", 1, green=6, changes=["c1"])
+    b = run.assign(20, "b", op(Op.ADD, a, 2), green=13, changes=["c2"])
+    run.assign(30, "c", op(Op.ADD, b, 0), green=13)
+    run.fail(60, compare(Op.EQ, b, 13))
+    assert _asked(aligned(run)) == []
+
+
+def test_a_twin_that_tells_nothing_is_the_last() -> None:
+    assert _asked(BOTH, STORY.alone, "c1") == ["c1"]
+
+
+def test_no_more_twins_than_causes_are_allowed() -> None:
+    assert _asked(BOTH, 1) == []
+    assert _asked(BOTH, 2) == ["c1", "c2"]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from afterd.compare.pair import Pair
@@ -56,6 +57,7 @@ from afterd.trace.python.read import (
     Influence,
     Node,
     Steps,
+    Trace,
     location,
     plain_value,
     statement_text,
@@ -63,6 +65,7 @@ from afterd.trace.python.read import (
 from afterd.trace.python.record.failures import HANG
 from afterd.trace.python.record.rows import Kind
 from afterd.trace.python.recorder import PythonRecorder, RecordedRun, partner
+from afterd.trace.python.stage.runner import PythonTraceRequest
 
 _UNKNOWN = GreenValue(Aligned.UNKNOWN)
 _ABSENT = GreenValue(Aligned.ABSENT)
@@ -70,11 +73,21 @@ Lines = Mapping[str, frozenset[int]]
 
 
 class PythonTracer(PythonRecorder):
-    """``compare.pair.Tracer`` for Python."""
+    """``compare.pair.Tracer`` for Python. What is known of one run is read once, whatever it is held against."""
+
+    def __init__(
+        self,
+        request: PythonTraceRequest,
+        built: Callable[[ChangeSet], Path],
+        name: Callable[[ChangeSet], str],
+    ) -> None:
+        super().__init__(request, built, name)
+        self._steps_of = cache(Steps)
 
     def execution(self, pair: Pair[RecordedRun]) -> PythonExecution:
         """``mine`` with ``other`` beside it."""
-        return PythonExecution(pair, self.test, partial(self.record_replaced, pair.mine))
+        again = partial(self.record_replaced, pair.mine)
+        return PythonExecution(pair, self.test, again, self._steps_of)
 
 
 def executed_lines(pair: Pair[RecordedRun]) -> tuple[Lines, Lines]:
@@ -103,22 +116,28 @@ def loaded_files(pair: Pair[RecordedRun]) -> frozenset[str]:
 
 class PythonExecution:
     """Implements ``model.trace.Execution``; ``test`` is the failing test's id, or empty. ``again`` records
-    the run once more with a value set to another.
+    the run once more with a value set to another; ``steps_of`` reads one trace.
     """
 
-    def __init__(self, pair: Pair[RecordedRun], test: str = "", again: Again | None = None) -> None:
+    def __init__(
+        self,
+        pair: Pair[RecordedRun],
+        test: str = "",
+        again: Again | None = None,
+        steps_of: Callable[[Trace], Steps] = Steps,
+    ) -> None:
         self.test = test
         self._again = again
         self.changes = pair.live
         self.trace = bad = pair.mine.traces[0]
         green = partner(pair.mine, pair.other) if pair.other else None
-        self.steps = Steps(bad)
+        self.steps = steps_of(bad)
         lines = pair.lines
         self.ties = Ties(self.changes, lines)
         self.influence = Influence(self.steps)
         self.green: Steps | None = None
         if green is not None:
-            self.green = Steps(green)
+            self.green = steps_of(green)
             matching = match(bad.all_modules(), green.all_modules(), lines)
             self.alignment = Alignment(bad, green, matching)
             self.likeness = Likeness(self.steps, self.green, self.alignment)
