@@ -37,18 +37,23 @@ class Around:
         the trace at all (awk's concatenation is two such changes, tcsh's match of file names is 25; attrs's
         transformed fields are twelve, the fifth function of those in which suspects stand). And two of three roots are
         a single change, which tells whatever the others would do (transitions as one commit). Where a compiler decides,
-        each alone costs builds of what goes along, and those that lead are tried after it.
+        each alone costs builds of what goes along, and those that lead are tried after it; all functions in which
+        suspects stand are undone at once before each is: it may take parts of two (hiredis), and where that fails as
+        ever none of them is undone by itself.
         """
         if self._standing.proves:
             functions = [place for place in self._homes(leading) if len(place) > 1]
-            return self._first_whole(map(self._inside, functions[: SEARCH.leaders]))
+            first = [self._inside(place) for place in functions[: SEARCH.leaders]]
+            every = [change for place in functions for change in self._inside(place)]
+            at_once = [every] if len(first) > 1 and len(every) < len(self._changes) else []
+            return self._first_whole([*at_once, *first], leading)
         tried = set[tuple[str, ...]]()
         most = self._reversion.tried + round(self._worth.blind_runs)
         for change in leading:
             place = home(self._changes[change])
             whole = [] if len(place) == 1 or place in tried else [self._inside(place)]
             tried.add(place)
-            root = self._first_whole(whole) or self._alone(change)
+            root = self._first_whole(whole, leading) or self._alone(change)
             if root is not None or self._reversion.tried >= most:
                 return root
         return None
@@ -68,7 +73,7 @@ class Around:
             return None
         homes = self._homes(leading)[: SEARCH.leaders]
         around = [place[:length] for length in (2, 1) for place in homes if len(place) > length]
-        return self._first_whole(map(self._inside, dict.fromkeys(around)))
+        return self._first_whole(map(self._inside, dict.fromkeys(around)), leading)
 
     def _inside(self, place: Sequence[str]) -> list[Change]:
         """All changes in a file, class or function."""
@@ -78,12 +83,17 @@ class Around:
         """Where the suspects stand, the leading one's place first."""
         return list(dict.fromkeys(home(self._changes[change]) for change in leading))
 
-    def _first_whole(self, groups: Iterable[Sequence[Change]]) -> Root | None:
-        """A root within the first group of several changes that repairs where all of it is undone."""
+    def _first_whole(
+        self, groups: Iterable[Sequence[Change]], leading: Sequence[ChangeId]
+    ) -> Root | None:
+        """A root within the first group of several changes that repairs where all of it is undone; not in one without
+        which, and maybe more, the test failed as ever. What no evidence leads to is put back first.
+        """
         for changes in groups:
             together = frozenset(each.id for each in changes)
-            if len(changes) > 1 and (
-                root := self._reversion.settle(together, structural_order(changes))
-            ):
+            if len(changes) < 2 or self._reversion.failed_as_ever(together):
+                continue
+            order = [*dict.fromkeys([*leading, *structural_order(changes)])]
+            if root := self._reversion.settle(together, order):
                 return root
         return None
