@@ -37,16 +37,16 @@ class Around:
         the trace at all (awk's concatenation is two such changes, tcsh's match of file names is 25; attrs's
         transformed fields are twelve, the fifth function of those in which suspects stand). And two of three roots are
         a single change, which tells whatever the others would do (transitions as one commit). Where a compiler decides,
-        each alone costs builds of what goes along, and those that lead are tried after it; all functions in which
-        suspects stand are undone at once before each is: it may take parts of two (hiredis), and where that fails as
-        ever none of them is undone by itself.
+        each alone costs builds of what goes along, and those that lead are tried after it; after the leading one's
+        function all in which suspects stand are undone at once: it may take parts of two (hiredis), and where that
+        fails as ever no other is undone by itself.
         """
         if self._standing.proves:
             functions = [place for place in self._homes(leading) if len(place) > 1]
             first = [self._inside(place) for place in functions[: SEARCH.leaders]]
             every = [change for place in functions for change in self._inside(place)]
             at_once = [every] if len(first) > 1 and len(every) < len(self._changes) else []
-            return self._first_whole([*at_once, *first], leading)
+            return self._first_whole([*first[:1], *at_once, *first[1:]], leading)
         tried = set[tuple[str, ...]]()
         most = self._reversion.tried + round(self._worth.blind_runs)
         for change in leading:

@@ -29,25 +29,26 @@ def test_a_root_in_two_functions_is_found_with_both_undone() -> None:
     oracle = Counting(repaired_by({"c1", "c2", "c5"}))
     found = _around(oracle).each_with_its_function(["c1", "c5"])
     assert found == Root(frozenset({"c1", "c2", "c5"}), NOTHING, minimal=True)
-    assert oracle.asked[0] == ids(6)
-    assert len(oracle.asked) <= 2 + 6
+    assert oracle.asked[:2] == [ids(3), ids(6)]
+    assert len(oracle.asked) <= 3 + 6
+
+
+def test_the_function_of_the_leading_suspect_comes_first() -> None:
+    """tomlc99: it was the guilty one, and with three more undone five runs more were needed to see that."""
+    oracle = Counting(repaired_by({"c1", "c3"}))
+    found = _around(oracle).each_with_its_function(["c1", "c5", "c7"])
+    assert found == Root(frozenset({"c1", "c3"}), NOTHING, minimal=True)
+    assert all(tried <= ids(3) for tried in oracle.asked)
 
 
 def test_what_no_evidence_leads_to_is_put_back_first() -> None:
     oracle = Counting(repaired_by({"c1", "c2", "c5"}))
     found = _around(oracle).each_with_its_function(["c5", "c2", "c1"])
     assert found == Root(frozenset({"c1", "c2", "c5"}), NOTHING, minimal=True)
-    assert all({"c1", "c2", "c5"} <= tried for tried in oracle.asked[:-3])
+    assert all({"c1", "c2", "c5"} <= tried for tried in oracle.asked[1:-3])
 
 
 def test_functions_that_fail_as_ever_together_are_not_undone_one_by_one() -> None:
     oracle = Counting(repaired_by({"c20"}))
     assert _around(oracle).each_with_its_function(["c4", "c1", "c7"]) is None
-    assert oracle.asked == [ids(9)]
-
-
-def test_of_one_function_nothing_is_undone_twice() -> None:
-    oracle = Counting(repaired_by({"c1", "c3"}))
-    found = _around(oracle).each_with_its_function(["c1"])
-    assert found == Root(frozenset({"c1", "c3"}), NOTHING, minimal=True)
-    assert oracle.asked[0] == ids(3)
+    assert oracle.asked == [frozenset({"c4", "c5", "c6"}), ids(9)]
