@@ -6,10 +6,11 @@ import json
 import os
 import resource
 import struct
+import sys
 import threading
 import time
 from collections.abc import Callable
-from io import FileIO
+from io import FileIO, TextIOWrapper
 from typing import Any
 
 CHANNEL_VARIABLE = "AFTERD_CHANNEL"
@@ -22,8 +23,11 @@ HEADER = struct.Struct("<Q")
 def serve(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     """Answer each question; an exception ends the process, and its last line reaches the parent.
 
-    The channel has descriptors of its own, so a library may print what it likes.
+    The channel has descriptors of its own, so a library may print what it likes; it does so line by line, so that
+    the exception stands last in the log.
     """
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
     questions_end, answers_end, space = map(int, os.environ.pop(CHANNEL_VARIABLE).split(","))
     if space:
         resource.setrlimit(resource.RLIMIT_AS, (space, space))

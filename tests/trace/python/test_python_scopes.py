@@ -68,7 +68,7 @@ def test_a_name_lives_where_python_keeps_it(title: str) -> None:
     tree = ast.parse(text)
     found = ScopeBuilder(tree, {node: at for at, node in enumerate(ast.walk(tree))})
     tables = {
-        (table.get_name(), table.get_lineno()): table
+        (table.get_name().strip("<>"), table.get_lineno()): table
         for table in _tables(symtable.symtable(text, "text", "exec"))
     }
     compared = 0
