@@ -361,15 +361,14 @@ class _Told:
         return short
 
     def _on_one_way(self) -> list[Step]:
-        """The steps that the way of one change alone goes through, and at which none acts."""
-        acting = set(self._walk.entered.values())
+        """The steps that the way of one change alone goes through, where the text does not say whose they are."""
         through: dict[StepId, ChangeSet] = defaultdict(lambda: NOTHING)
         for change, at in self._walk.entered.items():
             for step in self._walk.way_from(at):
                 through[step] |= {change}
-        behind = [step for sources in self._behind.values() for step in sources]
-        one = (step for step in behind if len(through[step]) == 1 and step not in acting)
-        return [self._execution.step(step) for step in one]
+        behind = (step for sources in self._behind.values() for step in sources)
+        one = (self._execution.step(step) for step in behind if len(through[step]) == 1)
+        return [step for step in one if not self._guilty(step)]
 
     def _path(self, first: StepId) -> list[StepId]:
         """The steps from one at which a change acts to the last before the failed assertion."""

@@ -282,6 +282,18 @@ class Absence:
         mine = self.inverse.row(row)
         return mine is None or mine > position
 
+    def prevented(self, position: int) -> Iterator[int]:
+        """The branches by which the failing run did not come to what its counterpart read in green."""
+        counterpart = self.alignment.row(position)
+        for row in () if counterpart is None else self._sources(counterpart):
+            decided: int | None = row
+            while decided is not None and self._missing(decided, position):
+                decided = self.green.control(decided)
+                mine = None if decided is None else self.alignment.opposite(decided)
+                if mine is not None and mine < position:
+                    yield mine
+                    break
+
     def _callers(self, row: int, position: int) -> Iterator[ChangeId]:
         """Removed statements whose call led to a row, up to an activation that both runs have."""
         frame = self.green.trace.frame(row)

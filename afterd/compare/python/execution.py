@@ -256,8 +256,10 @@ class PythonExecution:
         """
         position = self.trace.position(use)
         rows = list(self.influence.branches(position, self.trace.position(definition)))
-        if self.green is not None and self._unaccounted(use):
-            rows.extend(self.callbacks.departures(position))
+        if self.green is not None:
+            rows.extend(self.absence.prevented(position))
+            if self._unaccounted(use):
+                rows.extend(self.callbacks.departures(position))
         return [self.trace.number(row) for row in dict.fromkeys(rows)]
 
     def _unaccounted(self, identifier: StepId) -> bool:

@@ -258,6 +258,57 @@ SCENARIOS = {
         "def told(box):\n    found = {}\n    found['size'] = box.size\n    return found\n",
         "import lib\ndef test():\n    lib.told(lib.Box())\n",
     ),
+    "what is captured of what was printed": (
+        "def count(n):\n    return n + 1\ndef report(n):\n    print('found', count(n))\n",
+        "def count(n):\n    return n + 2\ndef report(n):\n    print('found', count(n))\n",
+        "import lib\ndef test(capsys):\n    lib.report(1)\n"
+        "    assert 'found 2' in capsys.readouterr().out\n",
+    ),
+    "what is captured of what was not printed": (
+        "def report(n):\n    if n > 0:\n        print(f'found {n}')\n",
+        "def report(n):\n    if n > 1:\n        print(f'found {n}')\n",
+        "import lib\ndef test(capsys):\n    lib.report(1)\n"
+        "    out, err = capsys.readouterr()\n    assert 'found' in out\n",
+    ),
+    "what a redirected stream was given": (
+        "import sys\ndef count(n):\n    return n + 1\n"
+        "def report(n):\n    sys.stdout.write(f'found {count(n)}')\n",
+        "import sys\ndef count(n):\n    return n + 2\n"
+        "def report(n):\n    sys.stdout.write(f'found {count(n)}')\n",
+        "import io, contextlib, lib\ndef test():\n    out = io.StringIO()\n"
+        "    with contextlib.redirect_stdout(out):\n        lib.report(1)\n"
+        "    assert out.getvalue() == 'found 2'\n",
+    ),
+    "what went through a file": (
+        "def count(n):\n    return n + 1\n"
+        "def report(n, path):\n    with open(path, 'w') as file:\n        file.write(f'found {count(n)}')\n",
+        "def count(n):\n    return n + 2\n"
+        "def report(n, path):\n    with open(path, 'w') as file:\n        file.write(f'found {count(n)}')\n",
+        "import lib\ndef test(tmp_path):\n    lib.report(1, tmp_path / 'a')\n"
+        "    assert (tmp_path / 'a').read_text() == 'found 2'\n",
+    ),
+    "what was not written into a file": (
+        "def report(n, path):\n    path.write_text('head')\n    if n > 0:\n        path.write_text(f'found {n}')\n",
+        "def report(n, path):\n    path.write_text('head')\n    if n > 1:\n        path.write_text(f'found {n}')\n",
+        "import lib\ndef test(tmp_path):\n    lib.report(1, tmp_path / 'a')\n"
+        "    assert (tmp_path / 'a').read_text() == 'found 1'\n",
+    ),
+    "what was not put into a dictionary": (
+        "class Names:\n    def __init__(self):\n        self.of = {}\n"
+        "    def fill(self, n):\n        if n > 0:\n            self.of[n] = 'one'\n"
+        "    def name(self, n):\n        return self.of.get(n, n)\n",
+        "class Names:\n    def __init__(self):\n        self.of = {}\n"
+        "    def fill(self, n):\n        if n > 1:\n            self.of[n] = 'one'\n"
+        "    def name(self, n):\n        return self.of.get(n, n)\n",
+        "import lib\ndef test():\n    names = lib.Names()\n    names.fill(1)\n"
+        "    assert names.name(1) == 'one'\n",
+    ),
+    "a call of a mock that was not made": (
+        "def go(to, n):\n    if n > 0:\n        to.send(n)\n",
+        "def go(to, n):\n    if n > 1:\n        to.send(n)\n",
+        "import lib\nfrom unittest.mock import MagicMock\ndef test():\n    to = MagicMock()\n"
+        "    lib.go(to, 1)\n    to.send.assert_called_once_with(1)\n",
+    ),
     "a fixture's value": (
         "START = 1\n",
         "START = 2\n",
@@ -267,7 +318,16 @@ SCENARIOS = {
 }
 
 
-UNDER_PYTEST = {"a fixture's value", "dropped return", "decorator taken away", "sort key"}
+UNDER_PYTEST = {
+    "a fixture's value",
+    "dropped return",
+    "decorator taken away",
+    "sort key",
+    "what is captured of what was printed",
+    "what is captured of what was not printed",
+    "what went through a file",
+    "what was not written into a file",
+}
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -284,6 +344,30 @@ def test_guilty_change_is_behind_the_failure(name: str, tmp_path: Path) -> None:
     assert execution.failures()
     assert "c1" in suspects(execution)
     assert "c1" in execution.executed_changes()
+
+
+@pytest.mark.parametrize("asked", ["root.joinpath(name)", "name.upper()", "str(name)"])
+def test_who_wrote_a_text_is_not_asked_of_what_was_made_of_it(tmp_path: Path, asked: str) -> None:
+    """Only of what is read from where no value leads to it: a stream, a file."""
+    text = "def told(root, name):\n    print(name)\n    return ASKED\n".replace("ASKED", asked)
+    test = "from pathlib import Path\nfrom lib import told\ndef test():\n    assert told(Path('r'), '{}') == 1\n"
+    execution = traced_pair(
+        tmp_path,
+        {"lib.py": text, "test_lib.py": test.format("NAME")},
+        {"lib.py": text, "test_lib.py": test.format("LONG")},
+    )
+    assert "print(name)" not in {step.text for step in reachable(execution)}
+
+
+def test_what_a_formatted_string_held_is_told_by_what_was_put_into_it(tmp_path: Path) -> None:
+    """It leaves no row, and what a call was given tells the two runs apart."""
+    text = "def count(n):\n    return n + {}\ndef report(n):\n    print(f'found {{count(n)}}!')\n"
+    test = "import lib\ndef test(capsys):\n    lib.report(1)\n    assert '2' in capsys.readouterr().out\n"
+    execution = one_file(tmp_path, text.format(1), text.format(2), test)
+    (printed,) = {step for step in reachable(execution) if step.text.startswith("print(")}
+    assert printed.rendered == "('found 3!',)"
+    assert printed.green.rendered == "('found 2!',)"
+    assert printed.green.alignment is Alignment.DIFFERENT
 
 
 def test_who_takes_an_option_out_is_asked_where_the_others_are_bound(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from afterd.trace.python.read.names import Names
 from afterd.trace.python.read.program import Node
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.values import UNKNOWN, Unknown, identity
+from afterd.trace.python.read.written import Written
 
 
 class Cells:
@@ -30,6 +31,7 @@ class Cells:
         self.evaluation = Evaluation(trace, self.names)
         self.attributes = Attributes(trace, self.names, self.evaluation, self.births)
         self.contents = Contents(trace, self.evaluation, self.births, self.handing)
+        self.written = Written(trace, self.evaluation, self.handing)
         self.value_of = self.evaluation.value_of
         self.returned = self.handing.returned
 

@@ -17,6 +17,7 @@ from afterd.trace.python.read.program import Node
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
 from afterd.trace.python.read.values import UNKNOWN, Unknown
+from afterd.trace.python.record.describe import LONG
 
 _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "Add": operator.add,
@@ -42,6 +43,9 @@ _UNARY: dict[str, Callable[[Any], Any]] = {
     "Not": operator.not_,
     "Invert": operator.invert,
 }
+
+_WRITTEN = (str, int, float, type(None))
+"""Types of values that are written without code of the program's."""
 
 
 def constant(value: object) -> Recorded:
@@ -113,11 +117,26 @@ class Evaluation:
             return UNKNOWN if definition is None else self.trace.value(definition)
         if node.type == "NamedExpr":
             return self.value_of(node["value"], position, frame)
+        if node.type == "JoinedStr":
+            return self._formatted(node, position, frame)
         parts = [self.value_of(child, position, frame) for child in node.children()]
         if any(isinstance(part, Unknown) for part in parts):
             return UNKNOWN
         known, result = folded_operator(node, parts)
         return result if known else UNKNOWN
+
+    def _formatted(self, node: Node, position: int, frame: Frame) -> Recorded | Unknown:
+        """A formatted string, which leaves no row, of what is written as it is by ``str``."""
+        parts: list[str] = []
+        for part in node["values"]:
+            inner = part if part.type == "Constant" else part["value"]
+            plainly = inner is part or (part["conversion"] == -1 and part["format_spec"] is None)
+            value = self.value_of(inner, position, frame) if plainly else UNKNOWN
+            if not isinstance(value, _WRITTEN):
+                return UNKNOWN
+            parts.append(str(value))
+        text = "".join(parts)
+        return text if len(text) <= LONG else UNKNOWN
 
     def target_value(self, node: Node, position: int, frame: Frame) -> Recorded | Unknown:
         """A part of an assignment's target: evaluated after the value, so its row comes after."""

@@ -41,6 +41,11 @@ _UNCHANGING = _words("""
 """)
 """Types by name: what is called on an object of these changes nothing in it."""
 
+_WRITING = _words("""
+    echo print secho send sendall sendto write write_bytes write_text writelines
+""")
+"""Functions and methods that write what they are given to where it may be read again."""
+
 _MOCKS = _words("AsyncMock MagicMock Mock NonCallableMagicMock NonCallableMock PropertyMock")
 
 
@@ -60,6 +65,11 @@ def leaves_arguments(method: str) -> bool:
 def may_write(method: str) -> bool:
     """Whether an opaque method of this name may change its object."""
     return method not in _READING_METHODS
+
+
+def writes_texts(name: str) -> bool:
+    """Whether an opaque function of this name writes texts to a stream, a file or a socket."""
+    return name in _WRITING
 
 
 def is_mock(type_name: str) -> bool:

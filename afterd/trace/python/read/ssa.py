@@ -456,7 +456,7 @@ def _target(node: Node, kind: Kind) -> str:
     parent = node.parent
     if parent is not None and parent.type in {"Assign", "AnnAssign", "NamedExpr"}:
         targets = parent["targets"] or [parent["target"]]
-        spelled = ", ".join(_spelled_name(target) for target in targets)
+        spelled = ", ".join(filter(None, map(_spelled_name, targets)))
         return spelled or (node.source if node.type in _SAYS_ITSELF else "")
     return ""
 

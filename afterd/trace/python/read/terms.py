@@ -376,6 +376,7 @@ class Terms:
         value = self.cells.value_of(node, position, frame)
         sort = BOOL if node.type == "Compare" else None
         found = [*self.opaque_reads(node, position, frame), *self._origin(value, position)]
+        found.extend(map(self.read, self.cells.written.writers(node, value, position, frame)))
         return self.concrete(value, reason, found, sort)
 
     def _origin(self, value: Recorded | Unknown, position: int) -> Iterator[Read]:
