@@ -251,13 +251,15 @@ def test_what_would_cost_too_much_is_not_computed() -> None:
     [
         ("/tmp/s/afterd-run-ab_1/tmp/tmpqu26h6x4", "/tmp/s/afterd-run-zz9/tmp/tmpbqn4farl", True),
         ("no '/tmp/afterd-run-ab/x' here", "no '/tmp/afterd-run-cd/y' here", True),
+        (b"/tmp/afterd-run-ab/x/convert_dest", b"/tmp/afterd-run-cd/y/convert_dest", True),
+        (b"/tmp/afterd-run-ab/x is", b"/tmp/afterd-run-cd/y was", False),
         ("no '/tmp/afterd-run-ab/x' here", "no '/tmp/afterd-run-cd/y' there", False),
         ("/tmp/afterd-run-ab/x", "/tmp/elsewhere", False),
         ("/tmp/tmpqu26h6x4", "/tmp/tmpbqn4farl", False),
     ],
 )
 def test_a_name_in_the_folder_of_one_run_is_no_difference(
-    mine: str, other: str, *, alike: bool
+    mine: str | bytes, other: str | bytes, *, alike: bool
 ) -> None:
     """Biopython's story had the name that tempfile.mkstemp() drew."""
     assert Comparison([], []).equal(mine, other) is alike

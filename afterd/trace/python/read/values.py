@@ -96,6 +96,8 @@ class Comparison:
         temporary files: names there are drawn at random.
         """
         mine, other = self.addresses
+        if isinstance(value, bytes) and isinstance(green, bytes):
+            return self._are_addresses(value.decode("latin-1"), green.decode("latin-1"))
         if isinstance(value, str) and isinstance(green, str):
             if RUN_FOLDER in value and _SCRATCH.sub("", value) == _SCRATCH.sub("", green):
                 return True
