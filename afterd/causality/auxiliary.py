@@ -82,6 +82,7 @@ class AuxiliarySearch:
         self._refused = refused
         self._said: dict[ChangeSet, str] = {}
         self._taught: dict[ChangeSet, ChangeSet] = {}
+        self._untold = set[ChangeSet]()  # of which a compiler was asked in vain what goes along
         self._needed = cache(needed)
         self._worth = worth or Worth()
         self.standing = standing
@@ -153,7 +154,10 @@ class AuxiliarySearch:
         if not self.lacks(reverted):
             return NOTHING
         candidates = self._candidates(reverted, "")
-        return self._told(reverted, candidates, self._asked_for(reverted)) or NOTHING
+        told = self._told(reverted, candidates, self._asked_for(reverted))
+        if told is None:
+            self._untold.add(reverted)
+        return told or NOTHING
 
     def note_found(self, reverted: ChangeSet, auxiliary: ChangeSet) -> None:
         """A variant was seen to build with what goes along."""
@@ -240,6 +244,8 @@ class AuxiliarySearch:
             return self._built_with(reverted, candidates)
         if not self.standing.proves:
             return self._read_off(reverted, self._read(candidates))
+        if reverted in self._untold:
+            return None
         told = self._told(reverted, candidates, needed)
         if told is None or self._builds(reverted | told):
             return told

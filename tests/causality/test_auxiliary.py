@@ -241,6 +241,27 @@ def test_prefixes_are_tried_while_that_costs_less_than_runs(each: int, prefixes:
     assert len(asked) == 1 + prefixes
 
 
+def test_a_compiler_that_was_asked_in_vain_for_what_names_need_is_not_asked_again() -> None:
+    """tomlc99: parts of a rewritten function were asked for twice each, a third of all questions to the compiler."""
+    asked: list[ChangeSet] = []
+
+    def against(reverted: ChangeSet) -> str:
+        asked.append(reverted)
+        return f"error: expected expression {len(asked)}"
+
+    search = AuxiliarySearch(
+        lambda _reverted: False,
+        made(COUNT),
+        frozenset({"c99"}),
+        Standing(against, work=lambda: len(asked) * WORK.second),
+        needed=lambda reverted: frozenset({"c9"}) - reverted,
+    )
+    assert search.by_names(frozenset({"c1"})) == NOTHING
+    before = len(asked)
+    assert search.find(frozenset({"c1"})) is None
+    assert len(asked) == before
+
+
 @pytest.mark.parametrize(("each", "questions"), [(1, 13), (WORK.second, 4)])
 def test_what_a_suspect_takes_along_is_asked_while_that_costs_less_than_a_run(
     each: int, questions: int
