@@ -136,3 +136,19 @@ def test_a_fork_does_not_walk_what_the_server_holds(tmp_path: Path) -> None:
         result = warm.run()
     assert "held True" in result.stdout.text()
     result.remove()
+
+
+@pytest.mark.parametrize("generator", ["random", "numpy.random"])
+def test_what_is_drawn_at_random_is_drawn_alike_in_each_recording(
+    generator: str, tmp_path: Path
+) -> None:
+    drawn = {
+        "lib.py": SUM,
+        "test_lib.py": f"from {generator} import random\ndef test_draw():\n    assert random() == 2\n",
+    }
+    fresh, forked = both_ways(tmp_path, drawn, QUIET)
+    [first], [second] = (
+        [each["message"] for each in raw.header["failures"]] for raw in (fresh, forked)
+    )
+    assert first == second
+    assert " == 2" in first

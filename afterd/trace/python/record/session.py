@@ -21,6 +21,7 @@ from typing import Any
 
 from . import tracefile
 from .asserting import REWRITE, take_over_rewriting
+from .chance import seeded_generators
 from .compiled import Compiler, Rewrite
 from .counting import Counter, interned_pairs
 from .failures import Failure, failure, hang, watch_uncaught, watch_unittest
@@ -68,7 +69,7 @@ class Session:
         asked = {"unittest.runner": self._watch_unittest}
         if "unittest.runner" in sys.modules:  # in a fork, where it was imported ahead
             self._watch_unittest()
-        after = {REWRITE: self._take_over_rewriting}
+        after = {REWRITE: self._take_over_rewriting, **seeded_generators()}
         if REWRITE in sys.modules:
             self._take_over_rewriting()
         finder = OwnFinder(self.territory, self.compile, asked=asked, after=after)
