@@ -24,6 +24,7 @@ from afterd.compare.python.deeds import (
     called_for_effect,
     in_container,
     in_new,
+    kept_unseen,
     name_of_called,
 )
 from afterd.compare.python.likeness import Likeness
@@ -202,7 +203,10 @@ class Calls:
         if _by_place(inside).keys() != _by_place(beside).keys():
             return None
         held = self.likeness.sure(lambda: self._alike(inside, beside))
-        return held if alike or held is False else None
+        if not alike or not held:
+            return held if held is False else None
+        kept, there = ([d for d in each if kept_unseen(d)] for each in (mine, other))
+        return self.likeness.sure(lambda: self._alike(kept, there)) or None
 
     def _effected_alike(self, mine: Iterable[Deed], other: Iterable[Deed]) -> bool | None:
         """Whether the same functions were called for what they do, with the same; None where one is known to one
@@ -373,7 +377,7 @@ def _lacks_options(run: Steps, given: Iterable[Deed], beside: Iterable[Deed]) ->
 
 
 def _is_plain(deed: Deed) -> bool:
-    return not in_container(deed) and not called_for_effect(deed)
+    return not (in_container(deed) or called_for_effect(deed) or kept_unseen(deed))
 
 
 def _some_frames(frames: Sequence[Frame]) -> Sequence[Frame]:

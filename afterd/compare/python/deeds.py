@@ -37,6 +37,7 @@ from afterd.trace.python.record.rows import Kind
 _HANDED = {Kind.RETURN: "return", Kind.YIELD: "yield", Kind.RAISE: "raise"}
 
 _NEW = "new"
+_KEPT = "kept"
 _CALLED = "()"
 
 
@@ -65,6 +66,11 @@ def called_for_effect(deed: Deed) -> bool:
 def name_of_called(place: str) -> str:
     """By what name such a function was called."""
     return place.removeprefix(_CALLED)
+
+
+def kept_unseen(deed: Deed) -> bool:
+    """Whether it is a store into an object of its own, by code that is not followed: a cache may keep it on disk."""
+    return deed.place.startswith(_KEPT)
 
 
 def in_new(place: str) -> bool:
@@ -241,9 +247,10 @@ class Deeds:
     def _seen_of(self, write: _Write, frame: Frame) -> Iterator[_Write]:
         """The store as others see it; none into an object that the activation made, or that is not known.
 
-        The ``self`` of a constructor was made for it, and is what it is called for.
+        The ``self`` of a constructor was made for it, and is what it is called for. What code that is not followed does
+        with what is stored into another object of its own, nobody knows.
         """
-        if write.where.startswith(_CALLED):
+        if write.where.startswith((_CALLED, _KEPT)):
             yield write  # into what, nobody knows
             return
         if isinstance(write.owner, Unknown) or identity(write.owner) is None:
@@ -255,6 +262,15 @@ class Deeds:
         node = self.run.trace.node(born)
         if node is not None and node.type == "arg" and self.run.trace.frame(born) is frame:
             yield replace(write, where=_NEW + write.where)
+        elif write.owner[0] == "o" and (write.is_call or self._is_kept_unseen(write)):
+            yield replace(write, where=_KEPT + write.where)
+
+    def _is_kept_unseen(self, write: _Write) -> bool:
+        """Whether an item was stored by code that is not followed."""
+        frame = self.run.trace.frame(write.row)
+        if frame is None or not write.where.startswith("[]"):
+            return False
+        return self.run.cells.returned(write.row, frame) is None
 
     def _left_by_exception(self, frame: Frame) -> bool:
         """Whether the caller did not get a value: it left at once, or caught something."""

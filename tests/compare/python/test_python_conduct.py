@@ -502,6 +502,41 @@ CASES: dict[str, tuple[str, str, str, list[Conduct | None]]] = {
         "from lib import f\ndef test():\n    assert f() == 1\n",
         [Conduct.SAME, Conduct.SAME, Conduct.PARTED],
     ),
+    "nobody knows what an object of its own, that is not followed, did with what it was not given": (
+        ("import shelve\n"
+         "\n"
+         "def f(path):\n"
+         "    kept = shelve.open(path)\n"
+         "    if kept is not None:\n"
+         "        kept['a'] = 1\n"
+         "    return path\n"),
+        ("import shelve\n"
+         "\n"
+         "def f(path):\n"
+         "    kept = shelve.open(path)\n"
+         "    if kept:\n"
+         "        kept['a'] = 1\n"
+         "    return path\n"),
+        "import shelve\nfrom lib import f\n"
+        "def test(tmp_path):\n    assert 'a' in shelve.open(f(str(tmp_path / 'k')))\n",
+        [None],
+    ),
+    "a stream of its own that was filled with the same in another way": (
+        ("import io\n"
+         "\n"
+         "def f(x):\n"
+         "    out = io.StringIO()\n"
+         "    out.write(x)\n"
+         "    return out.getvalue()\n"),
+        ("import io\n"
+         "\n"
+         "def f(x):\n"
+         "    out = io.StringIO()\n"
+         "    out.write(x + '')\n"
+         "    return out.getvalue()\n"),
+        "from lib import f\ndef test():\n    assert f('a') == 'b'\n",
+        [Conduct.SAME],
+    ),
     "a caller that was divided: what did otherwise is below the new function": (
         ("def takes(x):\n"
          "    return x > 1\n"
