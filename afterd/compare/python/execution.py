@@ -388,20 +388,19 @@ class PythonExecution:
         mine = self.steps.effect(position)
         other = self.green.effect(row)
         same = self.likeness.alike(mine, position, other, row)
-        return GreenValue(
-            Aligned.SAME if same else Aligned.DIFFERENT,
-            plain_value(other),
-            self._green_text(row, raised=self.steps.has_raised(position)),
-        )
+        text = self.green.rendered(row) if same else self._other_text(position, row)
+        return GreenValue(Aligned.SAME if same else Aligned.DIFFERENT, plain_value(other), text)
 
-    def _green_text(self, row: int, *, raised: bool) -> str:
-        """What a person reads of a green row: what it did where the failing run ``raised``."""
+    def _other_text(self, position: int, row: int) -> str:
+        """What a person reads of a green row that did something else: what it did where the failing run raised, and
+        what got the value where that is called otherwise.
+        """
         assert self.green is not None
-        text = self.green.rendered(row)
-        if not raised or self.green.has_raised(row):
-            return text
-        step = self.green.step(self.green.trace.number(row))
-        return f"{step.target} = {text}" if step.target else NO_EXCEPTION
+        text, target = self.green.rendered(row), self.green.target(row)
+        if self.steps.has_raised(position) and not self.green.has_raised(row):
+            return f"{target} = {text}" if target else NO_EXCEPTION
+        another = target and self.steps.target(position) not in {"", target}
+        return f"{target} = {text}" if another else text
 
     def _unaligned(self, position: int) -> GreenValue:
         """ABSENT when green has nothing here; UNKNOWN when there was nothing to look from."""

@@ -370,6 +370,17 @@ def test_what_a_formatted_string_held_is_told_by_what_was_put_into_it(tmp_path: 
     assert printed.green.alignment is Alignment.DIFFERENT
 
 
+def test_what_another_name_got_is_told_with_that_name(tmp_path: Path) -> None:
+    """The story of scapy's rewritten method said that a format was the name of a car without the change."""
+    text = "class Names:\n    kind = 'none'\n    def fill(self, name):\n        {}\n        return self.kind\n"
+    good, bad = (text.format(line) for line in ("self.kind = name", "shown = name + '!'"))
+    test = "import lib\ndef test():\n    assert lib.Names().fill('a') == 'a'\n"
+    execution = one_file(tmp_path, good, bad, test)
+    (altered,) = {execution.step(step) for step in execution.altered("c1")}
+    assert altered.rendered == "'a!'"
+    assert altered.green.shown == "self.kind = 'a'"
+
+
 def test_who_takes_an_option_out_is_asked_where_the_others_are_bound(tmp_path: Path) -> None:
     """The parameter is met by other ways too in so small a program, so the step itself is asked."""
     good, bad, test = SCENARIOS["a parameter that takes an option out of those that are passed on"]

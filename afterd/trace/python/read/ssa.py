@@ -80,6 +80,11 @@ class Steps:
         text = self.trace.addresses.masked(text)
         return f"{RAISES}{text}" if self.has_raised(position) else text
 
+    def target(self, position: int) -> str:
+        """What a row's statement calls the value: a variable, ``return``; empty where it has no name."""
+        node = self.trace.node(position)
+        return "" if node is None else _target(node, self.trace.kind(position))
+
     def has_raised(self, position: int) -> bool:
         """Whether the row's statement raised."""
         raises = self.trace.kind(position) is Kind.RAISE
