@@ -12,6 +12,7 @@ from itertools import islice
 
 import pygit2
 
+from afterd.daemon.known_causes import KnownCauses
 from afterd.execution.recipe import Recipe
 from afterd.execution.signature import names_its_test, same_failure, tells_nothing
 from afterd.limits import SearchLimits
@@ -28,7 +29,7 @@ class Base:
 
     Where it is red, ``commit`` is the oldest of the red commits that follow each other. Empty:
     there is no commit before this one. ``otherwise``: the commits after it, newest first, at which the
-    test failed as well, in another way.
+    test failed as well, in another way or for a reason that is undone since.
     """
 
     commit: str
@@ -46,34 +47,34 @@ class TestRecord:
     ) -> None:
         self._repository = repository
         self._record = suite_record(reader, name, suite.command_digest, suite.test_id)
+        self._causes = KnownCauses(reader, repository, name)
 
     def base(self, commit: str, failure: FailureSignature) -> Base:
         """What a test that fails at ``commit`` is compared with: the nearest commit along first
-        parents at which it is known to be green, or else the parent.
+        parents at which it is known to be green, or else the parent. Where what broke it last is undone
+        there, it fails for another reason than before, whatever it says.
         """
-        red, parent, otherwise = "", "", list[str]()
+        red, parent, undone, failing = "", "", False, list[str]()
         for ancestor in islice(self._ancestors(commit), FARTHEST):
             parent = parent or ancestor
-            if self._fails(ancestor, failure):
-                red = ancestor
+            if failure.test in self._record.red.get(ancestor, {}):
+                failing.append(ancestor)
+                if undone or not self._fails(ancestor, failure):
+                    continue
+                stands = self._causes.stands(ancestor, failure.test, commit)
+                if stands:
+                    return Base(ancestor, green=False)
+                undone = stands is False
+                red = "" if undone else ancestor
             elif self._record.is_green(ancestor, failure.test):
-                return (
-                    Base(red, green=False)
-                    if red
-                    else Base(ancestor, green=True, otherwise=tuple(otherwise))
-                )
-            elif failure.test in self._record.red.get(ancestor, {}):
-                otherwise.append(ancestor)
-        return (
-            Base(red, green=False) if red else Base(parent, green=None, otherwise=tuple(otherwise))
-        )
+                found = Base(ancestor, green=True, otherwise=tuple(failing))
+                return Base(red, green=False) if red else found
+        found = Base(parent, green=None, otherwise=tuple(failing))
+        return Base(red, green=False) if red else found
 
     def _fails(self, commit: str, failure: FailureSignature) -> bool:
-        """Whether the test was seen to fail there in this way; where that is not known, in any."""
-        red = self._record.red.get(commit, {})
-        if failure.test not in red:
-            return False
-        seen = red[failure.test]
+        """Whether the test, which failed there, was seen to do so in this way; where that is not known, in any."""
+        seen = self._record.red[commit][failure.test]
         if seen is None:
             return True
         if tells_nothing(seen) or tells_nothing(failure):

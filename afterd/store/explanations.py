@@ -143,6 +143,11 @@ def load(reader: Reader, identifier: int) -> Explanation:
         )
 
 
+def root_of(reader: Reader, identifier: int) -> tuple[Change, ...]:
+    """The guilty changes of an explanation; empty where it has none, or there is no such explanation."""
+    return _changes(reader, identifier, "root")
+
+
 def latest_explanation(reader: Reader) -> int:
     """The id of the newest explanation; raises UsageError when there is none."""
     rows = reader.rows("SELECT max(id) AS id FROM explanation")

@@ -338,6 +338,25 @@ def test_the_same_test_that_fails_in_another_way_is_explained_again(
     assert [v.kind for v in verdicts(where, raised)] == ["caused"] * tests
 
 
+SUM = "BASE = 0\n\n\ndef one():\n    total = 1\n    return total + BASE\n"
+
+
+def test_what_fails_when_the_old_cause_is_undone_has_another(tmp_path: Path) -> None:
+    """One commit puts the old text back and breaks the same assertion by another line: it is red since that one."""
+    test = (sys.executable, "-m", "pytest", "-q")
+    where = made(tmp_path / "r", {"lib.py": SUM, "test_one.py": FUNCTIONS, "n": "1\n"})
+    once(where, test=test)
+    first = commit(where, {"lib.py": SUM.replace("total = 1", "total = 2")})
+    once(where, test=test)
+    second = commit(where, {"lib.py": SUM.replace("BASE = 0", "BASE = 20")})
+    once(where, test=test)
+    third = commit(where, {"n": "2\n"})
+    once(where, test=test)
+    assert [v.kind for v in verdicts(where, first)] == ["caused"]
+    assert [v.kind for v in verdicts(where, second)] == ["caused"]
+    assert [(v.kind, v.base) for v in verdicts(where, third)] == [("already-red", second)]
+
+
 @pytest.mark.parametrize("ways", [("crash", "wrong"), ("wrong", "crash")], ids=" then ".join)
 def test_a_crash_is_not_an_assertion_that_failed_before(
     tmp_path: Path, ways: tuple[str, str]

@@ -1,0 +1,57 @@
+"""Does what broke a test at one commit stand in another one still?
+
+Two failures that say the same may have two causes: a commit that mends the first and breaks the same assertion by
+another line leaves the test red, and nothing in what it says tells that from a test that was never mended.
+"""
+
+from __future__ import annotations
+
+import pygit2
+
+from afterd.model.change import Change
+from afterd.report.verdicts import VerdictKind
+from afterd.store.database import Reader
+from afterd.store.explanations import root_of
+from afterd.store.verdicts import verdicts_at
+
+
+class KnownCauses:
+    """The guilty changes of the verdicts on record."""
+
+    def __init__(self, reader: Reader, repository: pygit2.Repository, name: str) -> None:
+        self._reader = reader
+        self._repository = repository
+        self._name = name
+
+    def stands(self, broken: str, test: str, commit: str) -> bool | None:
+        """Whether a guilty change of what broke ``test`` at ``broken`` stands in ``commit``; None: none is on record.
+
+        A change is undone where nothing that it put in is left in its file, and all that it took away is back. A line
+        that was altered again, a file that is gone or was moved, and a change of something that has no lines stand.
+        """
+        root = [
+            change
+            for verdict in verdicts_at(self._reader, self._name, broken)
+            if verdict.test == test
+            and verdict.kind == VerdictKind.CAUSED
+            and verdict.explanation_id
+            for change in root_of(self._reader, verdict.explanation_id)
+        ]
+        return any(not self._is_undone(change, commit) for change in root) if root else None
+
+    def _is_undone(self, change: Change, commit: str) -> bool:
+        try:
+            blob = self._repository[commit].peel(pygit2.Tree)[change.file]
+        except KeyError:
+            return False
+        if not isinstance(blob, pygit2.Blob):
+            return False
+        here = {line.strip() for line in blob.data.decode(errors="surrogateescape").splitlines()}
+        added, removed = (_told_lines(change, sign) for sign in "+-")
+        return bool(added | removed) and here.isdisjoint(added - removed) and removed <= here
+
+
+def _told_lines(change: Change, sign: str) -> frozenset[str]:
+    """The lines of a change that say something, without indentation."""
+    stripped = (line.strip() for line in change.lines(sign))
+    return frozenset(line for line in stripped if any(map(str.isalnum, line)))
