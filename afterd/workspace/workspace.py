@@ -274,7 +274,7 @@ def _limits(settings: Settings) -> Limits:
 
 def _rules(repository: pygit2.Repository, settings: Settings) -> FileRules:
     rules = FileRules()
-    named = (*_named_tests(settings, rules), *brought_files(repository, settings))
+    named = (*_named_tests(settings, rules), *brought_files(repository, settings, rules))
     tests = (*rules.tests, *settings.test_globs, *named)
     return replace(rules, tests=tests, keep_tests=settings.keep_tests)
 

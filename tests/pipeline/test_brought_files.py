@@ -11,6 +11,7 @@ from afterd.config import Settings, shell
 from afterd.model.explanation import Status
 from afterd.model.progress import Silent
 from afterd.pipeline.explain import explain
+from afterd.vcs.kinds import FileRules
 from afterd.vcs.repository import open_repository
 from afterd.workspace.brought_files import brought_files
 
@@ -61,5 +62,28 @@ def test_only_what_the_commands_name_and_the_good_version_lacks(
 ) -> None:
     path = _history(tmp_path / "r", "repro.sh")
     settings = Settings(path, test=shell(test), build=shell(build) if build else ())
-    assert brought_files(open_repository(path), settings) == files
-    assert not brought_files(open_repository(path), Settings(path, range="a..b", test=shell(test)))
+    assert brought_files(open_repository(path), settings, FileRules()) == files
+    assert not brought_files(
+        open_repository(path), Settings(path, range="a..b", test=shell(test)), FileRules()
+    )
+
+
+@pytest.mark.parametrize("named", ["samples/one.csv", "one.csv"])
+def test_data_that_came_with_the_test_is_there_at_the_good_version(
+    tmp_path: Path, named: str
+) -> None:
+    """Pdfminer was called already red: the sample that its test reads was missing at the good version."""
+    path = _history(tmp_path / "r", "repro.sh")
+    (path / "samples").mkdir()
+    for each in ("one.csv", "two.csv", "three.sh"):
+        (path / "samples" / each).write_text("1\n")
+    reads = f'cat "samples/$(basename "{named}")" || exit 1\n'
+    (path / "repro.sh").write_text(reads + ": three.sh\n" + REPRO)
+    authored_git(path, "add", "-A")
+    authored_git(path, "commit", "-q", "--amend", "-m", "second")
+    settings = Settings(path, test=shell("sh repro.sh"))
+    found = brought_files(open_repository(path), settings, FileRules())
+    assert found == ["/repro.sh", "/samples/one.csv"]
+    [answer] = explain(settings, Silent())
+    assert answer.status is Status.EXPLAINED
+    assert [change.file for change in answer.root] == ["greet.sh"]
