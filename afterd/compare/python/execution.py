@@ -65,7 +65,7 @@ from afterd.trace.python.read import (
 from afterd.trace.python.record.failures import HANG
 from afterd.trace.python.record.rows import Kind
 from afterd.trace.python.recorder import PythonRecorder, RecordedRun, partner
-from afterd.trace.python.stage.runner import PythonTraceRequest
+from afterd.trace.python.stage import PythonTraceRequest
 
 _UNKNOWN = GreenValue(Aligned.UNKNOWN)
 _ABSENT = GreenValue(Aligned.ABSENT)
