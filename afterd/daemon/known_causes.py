@@ -6,6 +6,9 @@ another line leaves the test red, and nothing in what it says tells that from a 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
+
 import pygit2
 
 from afterd.model.change import Change
@@ -22,6 +25,7 @@ class KnownCauses:
         self._reader = reader
         self._repository = repository
         self._name = name
+        self._explanations = cache(self._explained_at)
 
     def stands(self, broken: str, test: str, commit: str) -> bool | None:
         """Whether a guilty change of what broke ``test`` at ``broken`` stands in ``commit``; None: none is on record.
@@ -29,15 +33,17 @@ class KnownCauses:
         A change is undone where nothing that it put in is left in its file, and all that it took away is back. A line
         that was altered again, a file that is gone or was moved, and a change of something that has no lines stand.
         """
-        root = [
-            change
-            for verdict in verdicts_at(self._reader, self._name, broken)
-            if verdict.test == test
-            and verdict.kind == VerdictKind.CAUSED
-            and verdict.explanation_id
-            for change in root_of(self._reader, verdict.explanation_id)
-        ]
+        explanation = self._explanations(broken).get(test)
+        root = root_of(self._reader, explanation) if explanation else ()
         return any(not self._is_undone(change, commit) for change in root) if root else None
+
+    def _explained_at(self, commit: str) -> Mapping[str, int]:
+        """By test, the explanation of what broke it there: read once a commit, and asked for many tests."""
+        return {
+            verdict.test: verdict.explanation_id
+            for verdict in verdicts_at(self._reader, self._name, commit)
+            if verdict.kind == VerdictKind.CAUSED and verdict.explanation_id
+        }
 
     def _is_undone(self, change: Change, commit: str) -> bool:
         try:

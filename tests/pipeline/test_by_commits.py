@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -192,6 +193,28 @@ def test_of_lines_that_two_commits_rewrote_the_first_ones_work_is_not_undone() -
     assert not asked
 
 
+def _asked_commit(
+    bisection: SimpleNamespace, outcome: Callable[[ChangeSet], Outcome]
+) -> tuple[str, list[ChangeSet]]:
+    """The likely commit of 64, of which the first is it by a half, and what was undone to see that."""
+    changes = [replace(change(n), commits=(f"commit{n}",)) for n in range(1, 65)]
+    asked: list[ChangeSet] = []
+
+    def noted(reverted: ChangeSet) -> Outcome:
+        asked.append(reverted)
+        return outcome(reverted)
+
+    case = SimpleNamespace(workspace=SimpleNamespace(clock=PhaseClock()), progress=Silent())
+    found = likely_commit(
+        cast("Case", case),
+        cast("Range", SimpleNamespace(changes=SimpleNamespace(live=changes))),
+        cast("Oracle", SimpleNamespace(outcome=noted)),
+        cast("Bisection", bisection),
+        {"commit1": 0.5} | {f"commit{n}": 0.5 / 63 for n in range(2, 65)},
+    )
+    return found, asked
+
+
 @pytest.mark.parametrize(
     ("repairs", "verdict", "found", "runs"),
     [
@@ -205,27 +228,14 @@ def test_a_likely_commit_is_the_one_where_it_repairs_and_was_red(
     repairs: str, verdict: Verdict, found: str, runs: int
 ) -> None:
     """Where undoing it only hides what came later, the commits are bisected all the same."""
-    changes = [replace(change(n), commits=(f"commit{n}",)) for n in range(1, 65)]
-    guilt = {"commit1": 0.5} | {f"commit{n}": 0.5 / 63 for n in range(2, 65)}
-    asked: list[ChangeSet] = []
 
     def outcome(reverted: ChangeSet) -> Outcome:
-        asked.append(reverted)
         return Outcome(Verdict.PASS if repairs in reverted else Verdict.FAIL)
 
-    commit = likely_commit(
-        cast(
-            "Case",
-            SimpleNamespace(workspace=SimpleNamespace(clock=PhaseClock()), progress=Silent()),
-        ),
-        cast("Range", SimpleNamespace(changes=SimpleNamespace(live=changes))),
-        cast("Oracle", SimpleNamespace(outcome=outcome)),
-        cast(
-            "Bisection",
-            SimpleNamespace(told=False, commits=64, undone="", verdict_at=lambda _commit: verdict),
-        ),
-        guilt,
+    bisection = SimpleNamespace(
+        told=False, commits=64, undone="", verdict_at=lambda _commit: verdict
     )
+    commit, asked = _asked_commit(bisection, outcome)
     assert commit == found
     assert len(asked) == runs
 
@@ -235,22 +245,7 @@ def test_no_likely_commit_is_undone_where_the_commits_have_told_or_cannot(
     *, told: bool, commits: int
 ) -> None:
     """A bisection before the two runs are read is not asked for again by the search that comes after it."""
-    changes = [replace(change(n), commits=(f"commit{n}",)) for n in range(1, 65)]
-    asked: list[ChangeSet] = []
-
-    def outcome(reverted: ChangeSet) -> Outcome:
-        asked.append(reverted)
-        return Outcome(Verdict.PASS)
-
-    known = likely_commit(
-        cast(
-            "Case",
-            SimpleNamespace(workspace=SimpleNamespace(clock=PhaseClock()), progress=Silent()),
-        ),
-        cast("Range", SimpleNamespace(changes=SimpleNamespace(live=changes))),
-        cast("Oracle", SimpleNamespace(outcome=outcome)),
-        cast("Bisection", SimpleNamespace(told=told, commits=commits, undone="")),
-        {"commit1": 0.5} | {f"commit{n}": 0.5 / 63 for n in range(2, 65)},
-    )
+    bisection = SimpleNamespace(told=told, commits=commits, undone="")
+    known, asked = _asked_commit(bisection, lambda _reverted: Outcome(Verdict.PASS))
     assert not known
     assert not asked

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 from afterd.compare.pair import Pair
@@ -65,7 +64,6 @@ from afterd.trace.python.read import (
 from afterd.trace.python.record.failures import HANG
 from afterd.trace.python.record.rows import Kind
 from afterd.trace.python.recorder import PythonRecorder, RecordedRun, partner
-from afterd.trace.python.stage import PythonTraceRequest
 
 _UNKNOWN = GreenValue(Aligned.UNKNOWN)
 _ABSENT = GreenValue(Aligned.ABSENT)
@@ -75,14 +73,9 @@ Lines = Mapping[str, frozenset[int]]
 class PythonTracer(PythonRecorder):
     """``compare.pair.Tracer`` for Python. What is known of one run is read once, whatever it is held against."""
 
-    def __init__(
-        self,
-        request: PythonTraceRequest,
-        built: Callable[[ChangeSet], Path],
-        name: Callable[[ChangeSet], str],
-    ) -> None:
-        super().__init__(request, built, name)
-        self._steps_of = cache(Steps)
+    @cached_property
+    def _steps_of(self) -> Callable[[Trace], Steps]:
+        return cache(Steps)
 
     def execution(self, pair: Pair[RecordedRun]) -> PythonExecution:
         """``mine`` with ``other`` beside it."""

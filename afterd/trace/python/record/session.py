@@ -21,7 +21,7 @@ from typing import Any
 
 from . import tracefile
 from .asserting import REWRITE, take_over_rewriting
-from .chance import seeded_generators
+from .chance import SEEDED
 from .compiled import Compiler, Rewrite
 from .counting import Counter, interned_pairs
 from .failures import Failure, failure, hang, watch_uncaught, watch_unittest
@@ -69,9 +69,9 @@ class Session:
         asked = {"unittest.runner": self._watch_unittest}
         if "unittest.runner" in sys.modules:  # in a fork, where it was imported ahead
             self._watch_unittest()
-        after = {REWRITE: self._take_over_rewriting, **seeded_generators()}
-        if REWRITE in sys.modules:
-            self._take_over_rewriting()
+        after: dict[str, Callable[[], None]] = {REWRITE: self._take_over_rewriting, **SEEDED}
+        for act in (act for name, act in after.items() if name in sys.modules):
+            act()
         finder = OwnFinder(self.territory, self.compile, asked=asked, after=after)
         sys.meta_path.insert(0, finder)
         watch_uncaught(self.failures.append, lambda: self.recorder.row)
