@@ -17,6 +17,7 @@ from pygit2.enums import DeltaStatus, DiffFind, DiffOption, FileMode
 from afterd.limits import GIT
 from afterd.model.change import Change, ChangeForm, FileKind
 from afterd.model.location import LineSpan
+from afterd.vcs.balanced import balanced
 from afterd.vcs.commit_parts import Part, cut_at_commits, statements_in
 from afterd.vcs.declarations import Declarations, apart
 from afterd.vcs.enclosing import Enclosing
@@ -219,7 +220,9 @@ class FileChanges:
         if self.origin is not None:
             return list(self.origin.hunks)
         if self._both_files:
-            return difference(self._good.content, self._bad.content)
+            found = difference(self._good.content, self._bad.content)
+            braced = self.language.braced
+            return [*balanced(found, self._good, self._bad)] if braced else found
         return [Hunk(_NO_LINES, _all_lines(self._bad))] if self.is_divisible else []
 
     @cached_property

@@ -32,6 +32,10 @@ _PATIENCE = _PLAIN | DiffOption.PATIENCE
 _WORD = re.compile(rb"\w+|[^\w\s]")
 _BLOCK = re.compile(rb"\s*(def|class|async\s+def|@)\b")
 _DEFINITION = re.compile(rb"\s*(async\s+)?(def|class)\b")
+_BRACED = re.compile(
+    rb"\s*(?!(?:if|for|while|switch|else|do|return|case|catch)\b)[A-Za-z_~][^;={}\"']*\([^;={}]*\)[\w\s]*\{?\s*$"
+)
+"""The head of a function in braces, as its line ends: with its brace, unless that is the next line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +108,16 @@ def _definitions(spans: Sequence[LineSpan], text: bytes) -> Counter[bytes]:
     if not any(span.count for span in spans):
         return Counter()
     lines = split_lines(text)
-    found = (line for span in spans for line in lines[span.start - 1 : span.start - 1 + span.count])
-    return Counter(line.strip() for line in found if _DEFINITION.match(line))
+    found = (at for span in spans for at in range(span.start - 1, span.start - 1 + span.count))
+    return Counter(lines[at].strip() for at in found if _is_head(lines, at))
+
+
+def _is_head(lines: Sequence[bytes], at: int) -> bool:
+    """Whether a function or class begins at a line."""
+    if _DEFINITION.match(lines[at]):
+        return True
+    opens = lines[at].rstrip().endswith(b"{") or b"".join(lines[at + 1 : at + 2]).strip() == b"{"
+    return opens and len(lines[at]) <= GIT.line and _BRACED.match(lines[at]) is not None
 
 
 def _may_hold_more(hunk: Hunk) -> bool:

@@ -327,6 +327,19 @@ DEFINITIONS = st.lists(
 )
 
 
+def test_a_function_in_braces_around_which_lines_went_elsewhere_stays() -> None:
+    """Of Lyra: the lines that two methods shared made one change of the end of the one and the head of the other."""
+    shared = "\t\tstd::ostringstream oss;\n\t\tif (!hint.empty())\n"
+    head = "\tvirtual help_text get_help_text() const override\n\t{\n"
+    usage = "\tvirtual std::string get_usage_text() const override\n\t{\n"
+    end = "\t}\n"
+    good = f"{usage}\t\treturn hint;\n{end}\n{head}{shared}\t\t\toss << hint;\n\t\treturn text(oss);\n{end}"
+    bad = f"{usage}{shared}\t\t\toss << minimum;\n\t\treturn oss.str();\n{end}\n{head}\t\treturn usage();\n{end}"
+    hunks = difference(good.encode(), bad.encode())
+    heads = [n for n, line in enumerate(good.splitlines(), 1) if "get_help_text" in line]
+    assert not any(hunk.old.covers(heads[0]) for hunk in hunks)
+
+
 @given(good=DEFINITIONS, bad=DEFINITIONS)
 def test_whichever_difference_is_taken_leads_from_one_text_to_the_other(
     good: list[bytes], bad: list[bytes]
