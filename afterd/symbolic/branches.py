@@ -30,7 +30,8 @@ class Arrival:
     """What a side made of the state by the time the sides met.
 
     ``known``: it was executed; ``free``: nothing is known of what another side wrote; ``taken``: it was
-    gone to its end, and does not merely lead to where the sides meet.
+    gone to its end, and does not merely lead to where the sides meet; ``forced``: how many branches went
+    otherwise than what was executed before them says; ``world``: the world's state behind it.
     """
 
     side: Side
@@ -40,6 +41,15 @@ class Arrival:
     known: bool = True
     free: bool = False
     taken: bool = True
+    forced: int = 0
+    world: Any = None
+
+
+def distance(arrival: Arrival) -> tuple[bool, int, bool]:
+    """How far an arrival is from what the run did: what was forced least often gives the values of what
+    would have been; of several, one that does not merely go past what was executed.
+    """
+    return not arrival.known, arrival.forced, not arrival.taken
 
 
 @dataclass(slots=True)
@@ -62,11 +72,12 @@ class OpenBranch:
     sides: list[Side]  # still to be executed
     now: Side  # the one being executed
     real: bool  # whether the first side is what the run did
-    limit: int = 0  # instances at which a forced side is given up
+    limit: int = 0  # own instances at which a forced side is given up
+    since: int = 0  # own instances when the first of its sides was forced
     arrivals: list[Arrival] = field(default_factory=list)
     closed: int = 0  # sides that are forbidden, because they lie beyond a bound
     first_arrived: bool = False
-    after: Any = None  # the world's state behind the first side that arrived
+    forced: int = 0  # how many branches before it were forced
     frame_key: int = 0
     visits: dict[int, int] = field(default_factory=dict)  # of the activation, on its first side
     lost: bool = False
@@ -79,7 +90,7 @@ def merge(
 ) -> tuple[dict[str, Known], tuple[Position, ...]]:
     """Memory, φs and the positions in the output after the sides met. Memory is at the branch.
 
-    The values are those of the first side that arrived; the term chooses by the sides' conditions.
+    The values are those of the first arrival; the term chooses by the sides' conditions.
     """
     first = branch.arrivals[0]
     sizes: dict[int, int] = {}

@@ -19,7 +19,7 @@ from afterd.symbolic.code import Code, Operand
 from afterd.symbolic.collecting import TRUE, Collector, any_of, conjunction_of, negation_of
 from afterd.symbolic.frames import Bounds, Finished, Frame
 from afterd.symbolic.loading import Image
-from afterd.symbolic.memory import FIRST, Memory
+from afterd.symbolic.memory import Memory
 from afterd.symbolic.observing import NO_MORE, Observer
 from afterd.symbolic.operations import Known
 from afterd.symbolic.origins import Decision, Origins
@@ -64,7 +64,11 @@ class Control(ABC):
         self._trace_only = trace_only
         self._symbolic_from = symbolic_from
         self._forced = 0  # how many of the open branches are on a side that the run did not take
+        self._deviations = (
+            0  # branches that were forced on the way that gave the values that there are
+        )
         self._sides = 0
+        self._in_sides = 0  # instances of forced sides that have met again
         self._hypothetical_until = 0
 
     def ask(self, wanted: Wanted, bounds: Bounds, symbolic_from: int, *, trace_only: bool) -> None:
@@ -77,6 +81,11 @@ class Control(ABC):
     def real(self) -> bool:
         """Whether this is what the run did."""
         return self._forced == 0
+
+    @property
+    def own_instances(self) -> int:
+        """Those that count for a forced side's bound: sides within it have bounds of their own."""
+        return self.instances - self._in_sides
 
     @property
     def symbolic(self) -> bool:
@@ -204,8 +213,7 @@ class Control(ABC):
 
     def _effects(self, frame: Frame, target: int, join: int) -> Mapping[int, int]:
         if target not in frame.effects:
-            slots = _slots(frame)
-            found = effects.effects_of(self.image, frame.body, target, join, slots)
+            found = effects.effects_of(self.image, frame.body, target, join, frame.slots)
             frame.effects[target] = found.written
         return frame.effects[target]
 
@@ -228,7 +236,7 @@ class Control(ABC):
             key, frame.block, join, self.collector.path, self.memory.mark(),
             {}, self.world.state(), self.positions, [], chosen, self.real,
         )  # fmt: skip
-        branch.frame_key = frame.key
+        branch.frame_key, branch.forced = frame.key, self._deviations
         frame.open.append(branch)
         return branch
 
@@ -239,7 +247,10 @@ class Control(ABC):
                 self._unexplored(frame, branch, side)
             elif (at := frame.meeting(side.target)) is not None:
                 phis = self._phis(frame, side.target, frame.block)
-                arrival = Arrival(side, {}, phis, branch.positions, taken=False)
+                arrival = Arrival(
+                    side, {}, phis, branch.positions, taken=False,
+                    forced=branch.forced + 1, world=branch.world,
+                )  # fmt: skip
                 self._stand(frame, branch, arrival, at)
             elif not self._is_wanted(
                 Branch(frame.body.name, branch.block, side.number, branch.key)
@@ -284,7 +295,7 @@ class Control(ABC):
     def _unexplored(self, frame: Frame, branch: OpenBranch, side: Side) -> None:
         """A side that is not executed: what it may write is free where every way has met."""
         join = frame.body.joins[branch.block]
-        found = effects.effects_of(self.image, frame.body, side.target, join, _slots(frame))
+        found = effects.effects_of(self.image, frame.body, side.target, join, frame.slots)
         phis = {
             name: self._any_phi(frame, incoming)
             for name, _, incoming in (frame.body.blocks[join].phis if join >= 0 else ())
@@ -344,12 +355,13 @@ class Control(ABC):
         """One more arrival; where it went past others, what is left of them is not what the run did."""
         branch, passed = frame.open[at], frame.open[at + 1 :]
         first = not any(around.limit for around in frame.open[at:])
-        branch.after = branch.after or self.world.state()
         side = branch.now
         if passed or branch.split:
             side = replace(side, condition=self.collector.path or TRUE)
         changed = self.memory.changed(branch.mark)
-        arrival = Arrival(side, changed, phis, self.positions)
+        arrival = Arrival(
+            side, changed, phis, self.positions, forced=self._deviations, world=self.world.state()
+        )
         branch.arrivals.insert(0 if first else len(branch.arrivals), arrival)
         if first:  # what the run did gives the values
             branch.first_arrived, branch.visits = True, frame.visits
@@ -360,7 +372,8 @@ class Control(ABC):
             around.lost = around.split = True
             around.left = around.left or first
         for around in frame.open[at:] if first else ():
-            around.limit = self.instances + self.bounds.forced
+            around.since = self.own_instances
+            around.limit = around.since + self.bounds.forced
             self._forced += 1
 
     def ended(self, reason: str) -> None:
@@ -389,11 +402,13 @@ class Control(ABC):
         if branch.sides:
             if not branch.limit:
                 self._forced += 1
-            branch.limit = self.instances + self.bounds.forced
+                branch.since = self.own_instances
+            branch.limit = self.own_instances + self.bounds.forced
             branch.split = False
             side = branch.sides.pop(0)
             frame.registers = dict(branch.registers)
             frame.block = branch.block
+            self._deviations = branch.forced + 1
             # A forced side has names of its own, so that those of the run do not depend on it.
             frame.key = self.collector.names.of((branch.key, "side", side.number))
             frame.visits = {}
@@ -401,11 +416,11 @@ class Control(ABC):
             return None
         if branch.limit:
             self._forced -= 1
+            self._in_sides += self.own_instances - branch.since
         frame.open.pop()
         self.collector.path = branch.path
         if not branch.arrivals:
             raise SideEndedError("no side goes on")
-        self.world.restore(branch.after or branch.world)
         if branch.first_arrived:
             frame.key, frame.visits = branch.frame_key, branch.visits
         elif branch.limit:
@@ -415,7 +430,7 @@ class Control(ABC):
 
     def _merged(self, frame: Frame, branch: OpenBranch) -> Meeting | None:
         if not branch.first_arrived:
-            branch.arrivals.sort(key=lambda arrival: not arrival.known)
+            branch.arrivals.sort(key=branches.distance)
             if not branch.arrivals[0].known:
                 self._hand_on(frame, branch)
                 raise SideEndedError("only sides that are not encoded go on")
@@ -423,7 +438,10 @@ class Control(ABC):
                 self._go_on_elsewhere(frame, branch)
             elif branch.real:  # the run is over: from here on all is what would have been
                 self._forced += 1
-                self._hypothetical_until = self.instances + self.bounds.forced
+                self._hypothetical_until = self.own_instances + self.bounds.forced
+        first = branch.arrivals[0]
+        self.world.restore(first.world or branch.world)
+        self._deviations = first.forced
         phis, self.positions = branches.merge(branch, self.memory, self.collector)
         if branch.lost:
             conditions = [arrival.side.condition for arrival in branch.arrivals]
@@ -469,21 +487,7 @@ class Control(ABC):
         raise Finished
 
 
-def _slots(frame: Frame) -> Mapping[str, int]:
-    """The registers that hold addresses, as stack slots do."""
-    return {
-        name: value
-        for name, (value, term) in frame.registers.items()
-        if term is None and isinstance(value, int) and value >= FIRST
-    }
-
-
-_ORDERLY = frozenset(
-    [
-        "no side goes on",
-        "only sides that are not encoded go on",
-        "it ended",
-        "it printed otherwise",
-        NO_MORE,
-    ]
-)
+_ORDERLY = {
+    "no side goes on", "only sides that are not encoded go on", "it ended", "it printed otherwise",
+    NO_MORE,
+}  # fmt: skip

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from afterd.symbolic.branches import OpenBranch
 from afterd.symbolic.code import Body
+from afterd.symbolic.memory import FIRST
 from afterd.symbolic.operations import Known
 from afterd.symbolic.origins import Decision
 
@@ -15,10 +16,11 @@ from afterd.symbolic.origins import Decision
 class Bounds:
     """How far a formula goes.
 
-    ``instances``: instructions of the run; ``forced``: of a forced side; ``symbolic``: of the run's
-    last instructions, how many are terms (what was before is concrete); ``extra``: iterations of a
-    loop more than the run had; ``depth``: of calls; ``total``: of all sides together. ``whole_sides``:
-    a forced side of a short run has all sides within it (it mostly needs them), not only those wanted.
+    ``instances``: instructions of the run; ``forced``: of a forced side, without sides within it;
+    ``symbolic``: of the run's last instructions, how many are terms (what was before is concrete);
+    ``extra``: iterations of a loop more than the run had; ``depth``: of calls; ``total``: of all sides
+    together. ``whole_sides``: a forced side of a short run has all sides within it (it mostly needs
+    them), not only those wanted.
     ``over`` says whether the time for it is up. ``doubts_premises``: what makes numbers and words of the
     input may be wrong, too, and what a variable holds that no statement has written.
     """
@@ -71,6 +73,15 @@ class Frame:
         """The origins of being here."""
         return self.deciding[-1].together if self.deciding else self.under
 
+    @property
+    def slots(self) -> Mapping[str, int]:
+        """The registers that hold addresses, as stack slots do."""
+        return {
+            name: value
+            for name, (value, term) in self.registers.items()
+            if term is None and isinstance(value, int) and value >= FIRST
+        }
+
     def meeting(self, block: int) -> int | None:
         """Which open branch's sides meet in a block: the innermost one's place; None if none."""
         found = range(len(self.open) - 1, -1, -1)
@@ -82,7 +93,7 @@ class Finished(Exception):  # noqa: N818 - an end, not an error
 
 
 def frame_limit(frames: list[Frame]) -> int:
-    """The number of instances at which the innermost forced side is given up; 0 where none is."""
+    """The number of own instances at which the innermost forced side is given up; 0 where none is."""
     for frame in reversed(frames):
         for branch in reversed(frame.open):
             if branch.limit:

@@ -187,7 +187,7 @@ class Machine(Control):
                 raise TooLongError(f"the run has more than {self.bounds.instances} instructions")
             return
         limit = frame_limit(self.frames) or self._hypothetical_until
-        if self.instances > limit:
+        if self.own_instances > limit:
             raise SideEndedError("more instructions than a forced side may take")
 
     def operand(self, frame: Frame, operand: Operand) -> Known:

@@ -1,0 +1,74 @@
+"""A run that ends where the fault is: what would have come after it is executed as the repaired run would be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from formula_programs import loaded
+
+from afterd.localization.formula.bugassist import bugassist
+from afterd.localization.formula.on_demand import on_demand
+from afterd.logic import Corrections
+from afterd.symbolic.failing import FailingRun
+from afterd.symbolic.observing import Event, Expectation
+from afterd.symbolic.world import Input
+
+WRONG = 'if (strcmp(words[at], "-v") != 0)'
+TEXT = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int count, char **words)
+{
+    int at = 1, loud = 0, first = 0, sum = 0;
+    while (at < count - 1) {
+        WRONG
+            loud = 1;
+        else if (strcmp(words[at], "-f") == 0 && at + 2 < count)
+            first = atoi(words[++at]);
+        else
+            return 2;
+        at++;
+    }
+    while (words[at][first] != 0) {
+        int digit = words[at][first] - '0';
+        if (digit > 9)
+            break;
+        if (digit == 7)
+            sum++;
+        sum += digit;
+        first++;
+    }
+    if (loud)
+        printf("to %d\\n", first);
+    printf("sum %d\\n", sum);
+    return 0;
+}
+""".replace("WRONG", WRONG)
+LINE = next(at for at, line in enumerate(TEXT.splitlines(), start=1) if WRONG in line)
+SHOULD = Expectation((Event("to %d\n", (8,)), Event("sum %d\n", (37,))), 0)
+GIVEN = Input(("-v", "12345678"))
+
+
+def run_in(directory: Path, forced: int) -> FailingRun:
+    file = directory / "soon.c"
+    file.write_text(TEXT)
+    program = loaded(file)
+    program.bounds = replace(program.bounds, forced=forced)
+    return FailingRun(program, GIVEN, SHOULD)
+
+
+def test_what_was_forced_least_says_what_would_have_been(tmp_path: Path) -> None:
+    for technique in (bugassist, on_demand):
+        with Corrections() as solver:
+            found = technique([run_in(tmp_path, 20_000)], solver)
+        assert {LINE} in [{s.line[1] for s in one} for one in found.diagnoses], found
+
+
+def test_sides_within_a_forced_one_have_bounds_of_their_own(tmp_path: Path) -> None:
+    run = run_in(tmp_path, 400)
+    with Corrections() as solver:
+        found = bugassist([run], solver)
+    assert found.instructions > run.length + 400
+    assert {LINE} in [{s.line[1] for s in one} for one in found.diagnoses], found
