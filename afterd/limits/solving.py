@@ -65,6 +65,7 @@ class LogicLimits:
     outside: int = 6  # sets that need a side outside of the formula, after which it grows
     trims: int = 1  # times that a core is asked for again
     always: int = 2  # sizes of sets that are looked for whatever smaller ones there are
+    piece: int = 10_000  # clauses that a solver is given between two looks at that time
     alarm: float = 0.01  # seconds at least between two looks at the CPU time of a question
     minimised: int = 12  # members of a core that is made minimal: of larger ones few go
 

@@ -14,7 +14,7 @@ from afterd.execution.worker import Died, Reply, Worker
 from afterd.limits import SolverLimits, WorkerLimits
 from afterd.logic.encoding import Dominators, Encoded, Encoding
 from afterd.logic.gates import TRUE, Literal, Word, packed_clauses
-from afterd.logic.program_formula import Statement
+from afterd.logic.program_formula import Statement, TooLargeError
 from afterd.weights import SOLVER_SHARES
 
 Diagnosis = frozenset[Statement]
@@ -216,7 +216,11 @@ class Corrections:
             limits = WorkerLimits(request=self.limits.wall, address_space=self.limits.address_space)
             self.worker = Worker("afterd.logic.correction_process", limits)
         self.calls += 1
-        fresh, clauses = self._missing(roots, alone=alone)
+        try:
+            fresh, clauses = self._missing(roots, alone=alone)
+        except TooLargeError as refused:
+            self._held.clear()
+            return str(refused)
         request = {
             **question,
             "fresh": fresh,
@@ -228,6 +232,9 @@ class Corrections:
             self._held.clear()
             return f"the solver {reply.detail}"
         self.seconds += float(reply.value["cpu"])
+        if "lost" in reply.value:
+            self._held.clear()
+            return str(reply.value["lost"])
         return reply.value
 
     def _missing(self, roots: Sequence[Literal], *, alone: bool) -> tuple[bool, array[int]]:
@@ -235,11 +242,11 @@ class Corrections:
         fresh = not self._held
         if alone or fresh:
             cone: set[Literal] = set()
-            clauses = self.encoding.gates.cone(roots, cone)
+            clauses = self.encoding.gates.cone(roots, cone, lambda: self.over)
             if fresh or len(self._held - cone) > len(cone) * SOLVER_SHARES.idle_variables:
                 self._held = cone
                 return True, clauses
-        return fresh, self.encoding.gates.cone(roots, self._held)
+        return fresh, self.encoding.gates.cone(roots, self._held, lambda: self.over)
 
 
 def _by_selector(encoded: Encoded) -> dict[Literal, Statement]:

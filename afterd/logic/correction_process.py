@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, islice
 from time import process_time
 from typing import Any, Self
 
@@ -28,6 +28,7 @@ from afterd.logic.gates import unpacked_clauses
 Literals = list[int]
 
 _SOLVER = "glucose4"
+_TIME_OUT = "time-out"
 
 
 class TimeUpError(Exception):
@@ -60,13 +61,27 @@ class Session:
             self.solver = Solver(name=_SOLVER)
             self.sent.clear()
         self.sent.append(request["clauses"])
-        self.solver.append_formula(unpacked_clauses(request["clauses"]))
+        try:
+            self._load(self.solver, request["clauses"])
+        except TimeUpError:  # it has a part of them, which is of no use
+            self.solver.delete()
+            self.solver = Solver(name=_SOLVER)
+            self.sent.clear()
+            return {"lost": _TIME_OUT, "cpu": process_time() - began}
         try:
             with CpuAlarm(self.deadline - process_time(), self._interrupt):
                 found = self._asked(request)
         finally:
             self.solver.clear_interrupt()
         return {**found, "cpu": process_time() - began}
+
+    def _load(self, solver: Any, text: str) -> None:  # noqa: ANN401 - python-sat's
+        """Give a solver clauses, piece by piece: a million take seconds, and time may be up before."""
+        clauses = unpacked_clauses(text)
+        while piece := list(islice(clauses, LOGIC.piece)):
+            if self.deadline <= process_time():
+                raise TimeUpError
+            solver.append_formula(piece)
 
     def _interrupt(self) -> None:
         """Whichever solver is at work."""
@@ -116,7 +131,7 @@ class Session:
                     reason = "the formula must grow" if tired else f"{len(sets)} sets are enough"
                     return {**found, "needs": list(needs), "reason": reason}
         except TimeUpError:
-            reason = "time-out"
+            reason = _TIME_OUT
             return {**found, "needs": list(needs), "reason": reason, "finished": self.finished}
         return {**found, "needs": list(needs), "complete": not needs, "finished": request["size"]}
 
@@ -155,9 +170,11 @@ class Session:
 
         What was assumed is propagated again with each question, and pairs are many questions.
         """
-        shared, clauses = self.solver, [c for text in self.sent for c in unpacked_clauses(text)]
-        self.solver = Solver(name=_SOLVER, bootstrap_with=[*clauses, *([h] for h in hard)])
+        shared = self.solver
+        self.solver = Solver(name=_SOLVER, bootstrap_with=[[h] for h in hard])
         try:
+            for text in self.sent:
+                self._load(self.solver, text)
             yield
         finally:
             self.solver.delete()
@@ -283,7 +300,7 @@ class Session:
                 "reason": "",
             }
         except TimeUpError:
-            return {"sat": None, "core": [], "reason": "time-out"}
+            return {"sat": None, "core": [], "reason": _TIME_OUT}
 
     def model(self, request: dict[str, Any]) -> dict[str, Any]:
         """Whether the literals can hold, and which of ``wanted`` do in the model."""
@@ -291,7 +308,7 @@ class Session:
             if not self.satisfiable(request["hard"]):
                 return {"sat": False, "true": [], "reason": ""}
         except TimeUpError:
-            return {"sat": None, "true": [], "reason": "time-out"}
+            return {"sat": None, "true": [], "reason": _TIME_OUT}
         true = set(self.solver.get_model() or [])
         return {"sat": True, "true": [v for v in request["wanted"] if v in true], "reason": ""}
 

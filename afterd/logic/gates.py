@@ -14,7 +14,10 @@ from __future__ import annotations
 
 from array import array
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from afterd.limits import DEMAND
+from afterd.logic.program_formula import TooLargeError
 
 INT32 = "i"
 
@@ -24,20 +27,18 @@ def packed_clauses(numbers: array[int]) -> str:
     return b64encode(numbers.tobytes()).decode("ascii")
 
 
-def unpacked_clauses(text: str) -> list[list[int]]:
+def unpacked_clauses(text: str) -> Iterator[list[int]]:
     """The clauses of a text."""
     return split_clauses(array(INT32, b64decode(text)).tolist())
 
 
-def split_clauses(numbers: list[int]) -> list[list[int]]:
+def split_clauses(numbers: list[int]) -> Iterator[list[int]]:
     """Clauses as lists, for a solver."""
-    clauses: list[list[int]] = []
     start = 0
     while start < len(numbers):
         end = numbers.index(0, start)
-        clauses.append(numbers[start:end])
+        yield numbers[start:end]
         start = end + 1
-    return clauses
 
 
 Literal = int
@@ -78,13 +79,23 @@ class Gates:
         for other in others:
             self._rests[other] = (first,)
 
-    def cone(self, roots: Iterable[Literal], known: set[Literal]) -> array[int]:
-        """The clauses that the roots' meaning rests on, but for ``known`` variables; that set grows."""
+    def cone(
+        self, roots: Iterable[Literal], known: set[Literal], over: Callable[[], bool] | None = None
+    ) -> array[int]:
+        """The clauses that the roots' meaning rests on, but for ``known`` variables; that set grows. Raises
+        TooLargeError where the time for it is ``over``.
+        """
         rests, spans, numbers = self._rests, self._spans, self._numbers
         waiting = list({abs(root) for root in roots} - known)
         known.update(waiting)
         found = array(INT32)
+        until_look = DEMAND.looks
         while waiting:
+            until_look -= 1
+            if not until_look:
+                until_look = DEMAND.looks
+                if over is not None and over():
+                    raise TooLargeError("the time for it is up")
             variable = waiting.pop()
             start, end = spans[variable]
             found += numbers[start:end]

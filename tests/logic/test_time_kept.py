@@ -8,8 +8,10 @@ from time import process_time
 
 import pytest
 
+from afterd.logic.correction import Corrections
 from afterd.logic.correction_process import Session
 from afterd.logic.cpu_alarm import CpuAlarm
+from afterd.logic.encoding import Encoded
 from afterd.logic.gates import INT32, packed_clauses
 from afterd.logic.maxsat_process import answer
 
@@ -35,6 +37,28 @@ def test_a_call_in_flight_is_cut_off_and_unknown_and_the_next_is_answered() -> N
     assert cut["reason"] == "time-out"
     assert SECONDS <= cut["cpu"] < SECONDS + SLACK
     assert session.answer({**question, "clauses": sent([[1], [-1]])})["sat"] is False
+
+
+def test_clauses_are_not_taken_in_when_time_is_up_and_sent_once_more() -> None:
+    session = Session()
+    chain = sent([[-at, at + 1] for at in range(1, 300_000)])
+    question = {"ask": "core", "hard": [1, -300_000], "selectors": [], "fresh": True}
+    cut = session.answer({**question, "clauses": chain, "seconds": 0.05})
+    assert cut["lost"] == "time-out"
+    assert cut["cpu"] < 0.05 + SLACK
+    assert session.answer({**question, "clauses": chain, "seconds": 60.0})["sat"] is False
+
+
+def test_a_circuit_is_not_collected_when_time_is_up() -> None:
+    with Corrections() as solver:
+        gates = solver.encoding.gates
+        wide = gates.all_of(tuple(gates.new() for _ in range(2_000)))
+        encoded = Encoded((wide,), (), {}, (), (wide,), (), {}, {})
+        solver.begin(0.0)
+        found = solver.enumerate(encoded)
+        assert (found.reason, solver.seconds) == ("the time for it is up", 0.0)
+        solver.begin(60.0)
+        assert solver.enumerate(encoded).complete
 
 
 def test_a_search_for_correction_sets_is_cut_off_and_says_so() -> None:
