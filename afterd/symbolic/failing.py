@@ -9,7 +9,7 @@ from afterd.limits import DEMAND
 from afterd.logic import Branch, ProgramFormula, TooLargeError
 from afterd.symbolic.observing import Expectation
 from afterd.symbolic.refusal import NotFollowedError
-from afterd.symbolic.unrolling import Program, Shown, exactly_these_sides
+from afterd.symbolic.unrolling import ENDLESS, Program, Shown, exactly_these_sides
 from afterd.symbolic.world import Input
 
 _DOUBTED = (
@@ -37,7 +37,7 @@ class FailingRun:
     def length(self) -> int:
         """How many instructions the run has. Raises NotFollowedError."""
         if self.shown is None:
-            self.shown = self.program.run(self.given)
+            self.shown = self.program.run(self.given, self.expectation)
         return self.shown.instances
 
     def on_demand(self, explored: Collection[Branch]) -> ProgramFormula:
@@ -99,7 +99,8 @@ class FailingRun:
             if self.window and not all_paths:
                 bounds = replace(bounds, symbolic=self.window)
             assert self.shown is not None
-            last = self.shown.first_wrong(self.expectation) if count > bounds.symbolic else None
+            whole = count <= bounds.symbolic and self.shown.ending != ENDLESS
+            last = None if whole else self.shown.first_wrong(self.expectation)
             until = count if last is None else self.shown.moments[last]
             formula, cut = self.program.formula(
                 self.given, self.expectation, wanted, until, bounds,

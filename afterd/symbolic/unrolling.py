@@ -18,11 +18,12 @@ from afterd.symbolic.loading import Image, listing
 from afterd.symbolic.machine import NEVER, Machine
 from afterd.symbolic.observing import Event, Expectation
 from afterd.symbolic.operations import Known
-from afterd.symbolic.refusal import NotFollowedError
+from afterd.symbolic.refusal import NotFollowedError, TooLongError
 from afterd.symbolic.world import Input, World
 
 PLAIN = frozenset({"", "it ended"})
 """How a run ends that neither crashed nor broke an assertion."""
+ENDLESS = "it may never end"
 _INT = bitvec(32)
 
 
@@ -43,6 +44,14 @@ class Shown:
         wanted = None if expectation is None else expectation.events
         pairs = enumerate(zip(self.events, wanted or (), strict=False))
         return next((at for at, (event, other) in pairs if event != other), None)
+
+    def until(self, last: int) -> Shown:
+        """The run to an event, and no further."""
+        moments = self.moments[: last + 1]
+        events = self.events[: last + 1]
+        return replace(
+            self, events=events, moments=moments, instances=moments[-1], status=None, ending=ENDLESS
+        )
 
     def fails(self, expectation: Expectation) -> bool:
         """Whether it ended badly, or was not as expected."""
@@ -75,18 +84,20 @@ class Program:
     beginnings: dict[int, Machine] = field(default_factory=dict)
     """Of the input that was asked about last: the execution at the beginning of each window."""
 
-    def run(self, given: Input) -> Shown:
-        """Execute without terms. Raises NotFollowedError."""
+    def run(self, given: Input, expectation: Expectation | None = None) -> Shown:
+        """Execute without terms. A run that is too long is followed until it shows what is not expected,
+        where it does: it may never end. Raises NotFollowedError.
+        """
         machine = self._machine(given, lambda _branch: False, None, NEVER)
-        machine.run(self.entry, self._arguments(machine, given))
-        return Shown(
-            tuple(machine.observer.events),
-            machine.observer.status,
-            machine.ending,
-            frozenset(statement.line for statement in machine.collector.executed),
-            machine.instances,
-            tuple(machine.observer.moments),
-        )
+        try:
+            machine.run(self.entry, self._arguments(machine, given))
+        except TooLongError:
+            shown = _shown(machine)
+            wrong = shown.first_wrong(expectation)
+            if wrong is None:
+                raise
+            return shown.until(wrong)
+        return _shown(machine)
 
     def formula(
         self,
@@ -173,6 +184,17 @@ class Program:
         if body is None or len(body.parameters) != len(given.arguments):
             raise NotFollowedError(f"{self.entry} does not take {len(given.arguments)} numbers")
         return [_number(machine, at, text) for at, text in enumerate(given.arguments)]
+
+
+def _shown(machine: Machine) -> Shown:
+    return Shown(
+        tuple(machine.observer.events),
+        machine.observer.status,
+        machine.ending,
+        frozenset(statement.line for statement in machine.collector.executed),
+        machine.instances,
+        tuple(machine.observer.moments),
+    )
 
 
 def _number(machine: Machine, at: int, text: str) -> Known:
