@@ -231,6 +231,7 @@ GUILTY = {
     "unwritten": "+written += put;",
     "inlined": '-return put_end(flags); +if ((flags & 3) == 3) +return put_text("ended"); +return failed;',
     "chosen": "-struct item *chosen = one; +struct item *chosen = two;",
+    "asked_apart": "-cost += 1; +cost += 2;",
     "reordered": "-reader.next += 1; +reader.next += 2;",
     "printed_again": "-int lines = 17; +int lines = 14;",
     "printed_less": "-int lines = 10; +int lines = 1;",
@@ -262,6 +263,14 @@ def test_a_statement_that_stores_in_another_order_is_compared_store_by_store(
     assert len(steps) == 2, "one stores the place in the text, the other the function"
     assert len({step.green.rendered for step in steps}) == 2, "both compared with the same store"
     assert {step.effect for step in steps} == {Effect.NEUTRAL}, "evaluated after the step forward"
+
+
+def test_a_condition_that_asks_for_a_part_of_the_old_one_in_other_words_is_not_said_to_matter(
+    cases: dict[str, Case],
+) -> None:
+    """parson: ``!value || …`` goes to what it asks next where ``value == NULL`` goes on."""
+    steps = [step for step in cases["asked_apart"].at("if (name == NULL)") if step.changes]
+    assert {step.effect for step in steps} == {Effect.NEUTRAL}
 
 
 def test_a_rewritten_statement_that_fills_a_temporary_is_not_said_to_matter(

@@ -128,6 +128,23 @@ static int twice(int n) { return 2 * n; }
 
 struct reader { const char *next; };
 
+int case_asked_apart(void) {
+    const char *name = "tea";
+    int cost = 3;
+-    if (!name || *name != 't')
+-        return 9;
++    if (name == NULL)
++        return 9;
++    if (*name != 't')
++        return 9;
+    cost *= 2;
+    cost += 10;
+-    cost += 1;
++    cost += 2;
+    printf("%d\n", cost);
+    return 0;
+}
+
 int case_reordered(void) {
     int (*const made[])(int) = {once, twice};
     struct reader reader = {"\0\1\0\1"};
