@@ -16,6 +16,19 @@ from afterd.trace.c.read import FunctionView
 from afterd.trace.linemap import LineMap, Reversed
 
 _Kind = tuple[str, str]
+_HOLDS = frozenset(
+    {
+        *("if.then", "land.lhs.true", "land.rhs", "lor.end", "cond.true"),
+        *("for.body", "while.body", "do.body"),
+    }
+)
+_FAILS = frozenset(
+    {
+        *("if.else", "if.end", "lor.lhs.false", "lor.rhs", "land.end", "cond.false"),
+        *("for.end", "for.cond.cleanup", "while.end", "do.end"),
+    }
+)
+"""Where clang goes on behind a condition, or a part of one, that holds or fails: ``!p`` swaps the sides of its test."""
 
 
 class BlockMap:
@@ -51,6 +64,14 @@ class BlockMap:
         if self.to_bad.get(other) in self._bad.flow.successors[branch]:
             return self.to_bad[other] == taken
         return None
+
+    def same_answer(self, taken: int, other: int) -> bool | None:
+        """Whether what two branches ask holds for both, or for neither, by where they went; None where that is not
+        told. ``!p || q`` goes on with its q where ``p == NULL`` goes on behind it: with p, neither holds.
+        """
+        here = _holds_at(self._bad.function.blocks[taken].label)
+        there = _holds_at(self.good.function.blocks[other].label)
+        return None if here is None or there is None else here == there
 
     def same_place(self, here: int, there: int) -> bool | None:
         """Whether a block and one of the good version are each other's like; None where both have none."""
@@ -140,6 +161,12 @@ def _by_rank(here: Sequence[_Kind], there: Sequence[_Kind], found: Sequence[int]
         for at, kind in zip(reversed(found), reversed(here), strict=True)
     ]
     return ranked[::-1]
+
+
+def _holds_at(label: str) -> bool | None:
+    """Whether what was asked holds where a block of this label is gone to; None where the label does not tell."""
+    side = label.rstrip("0123456789")
+    return side in _HOLDS if side in _HOLDS | _FAILS else None
 
 
 def _kind(view: FunctionView, instruction: Instruction) -> _Kind:

@@ -171,8 +171,18 @@ class Counterparts:
         if step is None:
             return _UNKNOWN
         there = self._green.statements.statement(step)
-        same = there.value == statement.value if same is None else same
+        if same is None:
+            same = self._same_answer(statement, step)
         return GreenValue(Aligned.SAME if same else Aligned.DIFFERENT, there.value, _text(there))
+
+    def _same_answer(self, statement: Statement, step: StepId) -> bool:
+        """Whether what two branches ask holds for both, or for neither, where they did not go to the same place."""
+        taken = self._bad.frames.instance_at(self._bad.ids.position(statement.step))
+        other = self._green.frames.instance_at(self._green.ids.position(step))
+        blocks = self._alignment.blocks(taken.view) if taken is not None else None
+        told = blocks.same_answer(taken.block, other.block) if blocks and taken and other else None
+        value = self._green.statements.statement(step).value
+        return value == statement.value if told is None else told
 
     def _leaving(
         self, statement: Statement, instance: Instance

@@ -25,19 +25,6 @@ from afterd.trace.c.window import records
 
 _CASE = re.compile(r'i\d+ (-?\d+), label %((?:[-a-zA-Z$._0-9]+)|"[^"]*")')
 _ADDRESS = bitvec(64)
-_HOLDS = frozenset(
-    {
-        *("if.then", "land.lhs.true", "land.rhs", "lor.end", "cond.true"),
-        *("for.body", "while.body", "do.body"),
-    }
-)
-_FAILS = frozenset(
-    {
-        *("if.else", "if.end", "lor.lhs.false", "lor.rhs", "land.end", "cond.false"),
-        *("for.end", "for.cond.cleanup", "while.end", "do.end"),
-    }
-)
-"""Where clang goes on behind a condition, or a part of one, that holds or fails: ``!p`` swaps the sides of its test."""
 
 
 class _Unknown(Exception):  # noqa: N818 - not an error: it ends an evaluation that has no answer
@@ -104,24 +91,13 @@ class Transplant:
             return Effect.UNKNOWN
         same = site.blocks.same_way(site.instance.block, taken.block, target)
         if same is None:
-            same = self._same_answer(statement, taken, target, site)
+            same = site.blocks.same_answer(taken.block, target)
+        if same is None and isinstance(statement.value, bool):
+            then, *_ = site.view.targets(terminator)
+            same = statement.value == (target == then)
         if same is None:
             return Effect.UNKNOWN
         return Effect.NEUTRAL if same else Effect.MATTERS
-
-    def _same_answer(
-        self, statement: Statement, taken: Instance, target: int, site: _Site
-    ) -> bool | None:
-        """Whether what both branches ask holds, or fails, where the good version's would have gone to ``target``."""
-        blocks = site.view.function.blocks
-        here = _holds_at(taken.view.function.blocks[taken.block].label)
-        there = _holds_at(blocks[target].label)
-        if here is not None and there is not None:
-            return here == there
-        if not isinstance(statement.value, bool):
-            return None
-        then, *_ = site.view.targets(blocks[site.block].terminator)
-        return statement.value == (target == then)
 
     def _target(self, terminator: Instruction, site: _Site) -> int:
         targets = site.view.targets(terminator)
@@ -337,12 +313,6 @@ class Transplant:
                 offset = signed * there.size(current)
             total = Apply(Op.ADD, (total, Const(offset & (1 << 64) - 1, _ADDRESS)), _ADDRESS)
         return total
-
-
-def _holds_at(label: str) -> bool | None:
-    """Whether what was asked holds where a block of this label is gone to; None where the label does not tell."""
-    side = label.rstrip("0123456789")
-    return side in _HOLDS if side in _HOLDS | _FAILS else None
 
 
 def _in_temporary(statement: Statement) -> bool:

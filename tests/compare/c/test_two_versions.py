@@ -271,6 +271,7 @@ def test_a_condition_that_asks_for_a_part_of_the_old_one_in_other_words_is_not_s
     """parson: ``!value || …`` goes to what it asks next where ``value == NULL`` goes on."""
     steps = [step for step in cases["asked_apart"].at("if (name == NULL)") if step.changes]
     assert {step.effect for step in steps} == {Effect.NEUTRAL}
+    assert {step.green.alignment for step in steps} == {Alignment.SAME}
 
 
 def test_a_rewritten_statement_that_fills_a_temporary_is_not_said_to_matter(
