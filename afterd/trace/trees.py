@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-TREES = (b"green", b"wrong")
+FOLDER = "traced/trees"
+"""Where they lie in afterd's state."""
+
+TREES = ("green", "wrong")
 """Their paths go into what programs print (``__FILE__``), so they are as long as each other, and one for
 the other is no difference.
 """
+
+
+def in_one_tree(text: str) -> str:
+    """A text with the one version's folder in the place of the other's."""
+    green, wrong = (f"/{FOLDER}/{name}" for name in TREES)
+    return text.replace(green, wrong)

@@ -37,7 +37,7 @@ from afterd.model.progress import Progress
 from afterd.store import Store, open_store
 from afterd.store.outcomes import StoredOutcomes
 from afterd.trace.python.stage import WarmTests
-from afterd.trace.trees import TREES
+from afterd.trace.trees import FOLDER, TREES
 from afterd.vcs.diff import changes_between, changes_from_patch
 from afterd.vcs.kinds import FileRules, kind_of
 from afterd.vcs.object_store import open_store as open_objects
@@ -122,9 +122,9 @@ class Workspace:
 
     def trace_slots(self) -> tuple[Slot, Slot]:
         """The work trees of traced builds, of the good and of the bad version."""
-        folder = self.state / "traced" / "trees"
+        folder = self.state / FOLDER
         good, bad = (  # they are built at the same time: a handle each
-            Slot(folder / os.fsdecode(name), open_objects(self.repository)) for name in TREES
+            Slot(folder / name, open_objects(self.repository)) for name in TREES
         )
         return good, bad
 

@@ -12,7 +12,7 @@ from afterd.compare.c.binary import differing_places, event_pairs, is_binary
 from afterd.compare.c.line_pairs import line_pairs
 from afterd.limits import C_PAIR
 from afterd.trace.c.window.recording import Recording, Written
-from afterd.trace.trees import TREES
+from afterd.trace.trees import in_one_tree
 
 _WORD = re.compile(rb"\w+")
 
@@ -74,8 +74,7 @@ def _streams(output: Sequence[Written]) -> dict[int, list[Written]]:
 
 def _bytes(events: Sequence[Written]) -> bytes:
     """All that was written, with the one version's folder for that of the other."""
-    green, wrong = (b"/traced/" + name + b"/" for name in TREES)
-    return b"".join(event.data for event in events).replace(green, wrong)
+    return in_one_tree(b"".join(event.data for event in events).decode("latin-1")).encode("latin-1")
 
 
 def _unsteady_words(

@@ -23,6 +23,7 @@ from afterd.trace.python.read.values import (
     truth,
 )
 from afterd.trace.python.record.describe import CUT, Describer, Recorded, TypeTable
+from afterd.trace.trees import TREES
 
 SCALARS = st.one_of(
     st.none(),
@@ -263,3 +264,13 @@ def test_a_name_in_the_folder_of_one_run_is_no_difference(
 ) -> None:
     """Biopython's story had the name that tempfile.mkstemp() drew."""
     assert Comparison([], []).equal(mine, other) is alike
+
+
+def test_where_the_versions_trees_lie_is_no_difference() -> None:
+    run = Recording()
+    compare = Comparison(run.types, run.types)
+    here, there = (f"file:///p/.git/afterd/traced/trees/{name}/{'a' * 500}" for name in TREES)
+    for one, other in ((here, there), (here[:50], there[:50]), ([here], [there])):
+        assert compare.equal(run.of(one), run.of(other))
+    assert not compare.equal(run.of(here), run.of(there + "b"))
+    assert not compare.equal(run.of(here[:50] + "x"), run.of(there[:50] + "y"))

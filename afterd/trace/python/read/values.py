@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from afterd.execution.scratch import RUN_FOLDER
@@ -11,6 +11,7 @@ from afterd.model.term import BOOL, INT, OPAQUE, STRING, Sort, Value, ieee
 from afterd.trace.python.read.addresses import ADDRESS, NO_ADDRESSES, Addresses
 from afterd.trace.python.read.tracefile import Recorded
 from afterd.trace.python.record.describe import CUT
+from afterd.trace.trees import in_one_tree
 
 Types = Sequence[Sequence[Any]]  # module, name, identity, identities of the ancestry
 
@@ -21,6 +22,9 @@ class Unknown:
     def __repr__(self) -> str:
         return "UNKNOWN"
 
+
+IsOwn = Callable[[str], bool]
+"""Whether a module of that dotted name is one of the traced program's files."""
 
 UNKNOWN: Final = Unknown()
 _SCRATCH = re.compile(rf"{RUN_FOLDER}\w+(?:/[^\s/'\"]+)*")
@@ -61,16 +65,25 @@ def same_object(left: Recorded, right: Recorded) -> bool:
     return type(left) is type(right) and left == right
 
 
+def _is_nobodys(_module: str) -> bool:
+    return False
+
+
 class Comparison:
     """Values of two runs: equal up to identities and addresses, which no two runs share."""
 
     def __init__(
-        self, types: Types, green_types: Types, addresses: tuple[Addresses, Addresses] | None = None
+        self,
+        types: Types,
+        green_types: Types,
+        addresses: tuple[Addresses, Addresses] | None = None,
+        own: tuple[IsOwn, IsOwn] = (_is_nobodys, _is_nobodys),
     ) -> None:
         self.types = types
         self.green_types = green_types
         self._names, self._green_names = _TypeNames(types), _TypeNames(green_types)
         self.addresses = addresses or (NO_ADDRESSES, NO_ADDRESSES)
+        self._is_own = own
 
     def equal(self, value: Recorded, green: Recorded) -> bool:
         """Same type, and same content as far as it was recorded."""
@@ -89,16 +102,21 @@ class Comparison:
                 return value[2] == green[2] and alike(recorded_items(value), recorded_items(green))
             case "t":
                 return self._items(recorded_items(value), recorded_items(green))
+            case "q":
+                return value[2] == green[2] and not self._of_other_code(value[1], green[1])
         return bool(value[1:3] == green[1:3]) or self._are_addresses(value, green)
 
     def _are_addresses(self, value: Recorded, green: Recorded) -> bool:
-        """Whether nothing but addresses tells two values apart, or what is within the folder that each run has for its
-        temporary files: names there are drawn at random.
+        """Whether nothing but addresses tells two values apart, or where the two versions' trees lie, or what is within
+        the folder that each run has for its temporary files: names there are drawn at random.
         """
         mine, other = self.addresses
         if isinstance(value, bytes) and isinstance(green, bytes):
             return self._are_addresses(value.decode("latin-1"), green.decode("latin-1"))
         if isinstance(value, str) and isinstance(green, str):
+            value, green = in_one_tree(value), in_one_tree(green)
+            if value == green:
+                return True
             if RUN_FOLDER in value and _SCRATCH.sub("", value) == _SCRATCH.sub("", green):
                 return True
             return (
@@ -111,13 +129,24 @@ class Comparison:
 
     def _objects(self, value: Recorded, green: Recorded) -> bool:
         mine, other = self.types[value[2]], self.green_types[green[2]]
-        # The module is left out: moving a class to another file does not change its objects. So is
+        # The program's own modules are left out: moving a class to another file does not change its objects. So is
         # where a function is defined.
-        if mine[1] != other[1]:
+        if mine[1] != other[1] or self._are_of_two_libraries(mine[0], other[0]):
             return False
-        if mine[1] == "function" and isinstance(value[3], str) and isinstance(green[3], str):
-            return value[3].rpartition(".")[2] == green[3].rpartition(".")[2]
+        if mine[1] == "function" and value[3] and green[3] and self._is_own[0](value[3][1]):
+            last, green_last = (each[3][2].rpartition(".")[2] for each in (value, green))
+            return bool(last == green_last and self._is_own[1](green[3][1]))
         return self.equal(value[3], green[3])
+
+    def _are_of_two_libraries(self, module: str, green: str) -> bool:
+        """Whether a class of one library has the name of another one's."""
+        return module != green and not self._is_own[0](module) and not self._is_own[1](green)
+
+    def _of_other_code(self, module: str, green: str) -> bool:
+        """Whether what has one name is defined in two modules of which one is no file of the program: what moved
+        from one file of the program to another is what it was.
+        """
+        return module != green and not (self._is_own[0](module) and self._is_own[1](green))
 
     def of_one_class(self, value: Recorded, green: Recorded) -> bool:
         """Whether they may be: of one name, or one of them of one of Python's own types."""
@@ -231,6 +260,8 @@ def _render(value: Recorded, types: Types) -> str:
             return _render_object(value, types)
         case "S" | "B":
             return repr(f"{value[3]}…{value[4]}")
+        case "q":
+            return f"{value[1]}.{value[2]}".removeprefix("builtins.").removeprefix(".")
     return "…"
 
 
@@ -241,8 +272,8 @@ def _render_object(value: Recorded, types: Types) -> str:
         return f"<{name}>"
     if isinstance(content, tuple) and content[:1] == ("t",):
         return f"{name}{_render(content, types)}".replace(",)", ")")
-    if name in {"function", "type", "method", "module", "builtin_function_or_method"}:
-        return f"<{name} {content}>"
+    if name == "module" or (isinstance(content, tuple) and content[:1] == ("q",)):
+        return f"<{name} {content if name == 'module' else _render(content, types)}>"
     return f"{name}({_render(content, types)})"
 
 

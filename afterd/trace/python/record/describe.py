@@ -8,6 +8,7 @@ tuple ``(tag, …)``; because tuples of the program are described too, any tuple
 | t | items of a tuple |
 | l, d, s | a list, dict or set: identity, length, first items (dict: keys and values in turn) |
 | o | any other object: identity, type number, content (of a list's subclass, what the list holds) or None |
+| q | what a function, method or class is called, as the content of an ``o``: module, qualified name |
 | S, B | a long string or bytes: length, hash, head, tail |
 | n | nested too deep, or past the item limit |
 """
@@ -18,7 +19,14 @@ import hashlib
 import sys
 import weakref
 from collections.abc import Callable
-from types import FrameType, FunctionType, MemberDescriptorType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    FrameType,
+    FunctionType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 
 Anything = Any  # a value of the traced program
@@ -197,7 +205,17 @@ def _plain_text(text: Anything) -> Recorded:
 
 def _class(describer: Describer, value: Anything, _: int) -> Recorded:
     """A class by its name; entering it here gives the analysis its ancestry."""
-    return describer.types.rows[describer.types.enter(value)[1]][1]
+    module, name, *_ = describer.types.rows[describer.types.enter(value)[1]]
+    return ("q", module, name)
+
+
+def _function(_: Describer, value: Anything, _depth: int) -> Recorded:
+    """A function by its name and the module that it says it is of: two modules may have one of that name."""
+    if not isinstance(value, FunctionType | BuiltinFunctionType):
+        return None
+    module: object = value.__module__
+    name = value.__name__ if isinstance(value, BuiltinFunctionType) else value.__qualname__
+    return ("q", module if type(module) is str else "", name)
 
 
 def _exception(describer: Describer, value: Anything, depth: int) -> Recorded:
@@ -237,8 +255,9 @@ _CONTAINERS: tuple[tuple[type, Reader], ...] = (
     (frozenset, _tagged_reader("s", frozenset)),
 )
 _CONTENTS: tuple[tuple[type, Content], ...] = (
-    (FunctionType, lambda _, value, __: value.__qualname__),
-    (MethodType, lambda _, value, __: getattr(value.__func__, "__qualname__", None)),
+    (FunctionType, _function),
+    (BuiltinFunctionType, _function),
+    (MethodType, lambda describer, value, depth: _function(describer, value.__func__, depth)),
     (ModuleType, lambda _, value, __: ModuleType.__getattribute__(value, "__name__")),
     (str, lambda _, value, __: _text(str.__str__(value), str)),
     (int, lambda _, value, __: int.__index__(value)),
