@@ -65,7 +65,7 @@ def test_a_class_that_moved_to_another_module_is_the_one_that_it_was(tmp_path: P
 def test_what_a_library_calls_the_same_is_another_thing_in_another_module(
     good: str, bad: str, tmp_path: Path
 ) -> None:
-    name = good.split()[-1]
+    name = good.rsplit(maxsplit=1)[-1]
     files = {"lib.py": f"{{}}\ndef f(x):\n    return {name}(x)\n"}
     test = "from lib import f\ndef test():\n    assert f(1.5) == 0\n"
     good, bad = (files["lib.py"].format(each) for each in (good, bad))

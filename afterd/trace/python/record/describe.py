@@ -205,8 +205,8 @@ def _plain_text(text: Anything) -> Recorded:
 
 def _class(describer: Describer, value: Anything, _: int) -> Recorded:
     """A class by its name; entering it here gives the analysis its ancestry."""
-    module, name, *_ = describer.types.rows[describer.types.enter(value)[1]]
-    return ("q", module, name)
+    row = describer.types.rows[describer.types.enter(value)[1]]
+    return ("q", row[0], row[1])
 
 
 def _function(_: Describer, value: Anything, _depth: int) -> Recorded:
