@@ -31,7 +31,7 @@ from afterd.limits import StoryLimits
 from afterd.logic.terms import distinct_reads
 from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet, in_order
 from afterd.model.explanation import CauseNode, Evidence, TreeStep
-from afterd.model.term import BOOL, Apply, Concrete, Op, StepId
+from afterd.model.term import BOOL, Apply, Concrete, Op, SortKind, StepId
 from afterd.model.trace import Alignment, Predicate, Step, TwinExecution
 
 Changes = Mapping[ChangeId, Change]
@@ -194,15 +194,32 @@ class _Walk:
         return frozenset(change for change, at in self.entered.items() if self._is_seen(at))
 
     def _is_seen(self, step: StepId) -> bool:
-        at: StepId | None = step
+        at: StepId | None = step if is_infected(self._execution.step(step)) else None
         while at is not None:
             found = self.reached[at]
             if found.nearer is None:
                 return found.way in _SEEN
-            if found.way not in _SEEN or not is_infected(self._execution.step(at)):
+            if not self._is_between(at) and (
+                found.way not in _SEEN or not is_infected(self._execution.step(at))
+            ):
                 return False
             at = found.nearer
         return False
+
+    def _is_between(self, step: StepId) -> bool:
+        """Whether an object of which nothing could be compared (a method of a list, a view of a dict) was made from one
+        step that differs, and read by another.
+        """
+        found = self.reached[step]
+        here, nearer = self._execution.step(step), found.nearer
+        if (
+            found.way is not Way.OBJECT
+            or nearer is None
+            or here.term.sort.kind is not SortKind.OPAQUE
+        ):
+            return False
+        sources = (self._execution.step(read.step) for read in distinct_reads(here.term))
+        return is_infected(self._execution.step(nearer)) and any(map(is_infected, sources))
 
     def _push(self, found: _Reached, change: ChangeId = "") -> None:
         """The cheapest first, of equals the nearest to the failure; ``change`` is said to act there."""

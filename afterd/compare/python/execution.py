@@ -18,6 +18,7 @@ from afterd.compare.python.callbacks import Callbacks
 from afterd.compare.python.callers import Callers
 from afterd.compare.python.calls import Calls
 from afterd.compare.python.classes import Classes
+from afterd.compare.python.displays import Displays
 from afterd.compare.python.executed import executed_changes, removed_changes
 from afterd.compare.python.imports import Imports
 from afterd.compare.python.intervention import Again, Intervention
@@ -135,6 +136,7 @@ class PythonExecution:
             self.alignment = Alignment(bad, green, matching)
             self.likeness = Likeness(self.steps, self.green, self.alignment)
             self._asked_types = AskedTypes(self.likeness)
+            self._displays = Displays(self.steps, self.green, self.likeness)
             self.callbacks = Callbacks(bad, self.alignment)
             self.absence = Absence(self.alignment, self.green, self.ties)
             self.transplant = Transplant(self.steps, matching)
@@ -150,7 +152,7 @@ class PythonExecution:
 
     def failures(self) -> Sequence[Predicate]:
         """The failed assertions in the order they happened; else the first wrong output."""
-        recognise = Failures(self.steps)
+        recognise = Failures(self.steps, self._raises_by_change)
         found: list[Predicate] = []
         reported = reported_failures(self.steps, self.test)
         for failure in reported:
@@ -166,6 +168,10 @@ class PythonExecution:
             outside = Outside(self.steps, self._is_not_green_s, self._wrong_output)
             found.extend(outside.failures(reported))
         return found
+
+    def _raises_by_change(self, raised: int, decided: int) -> bool:
+        """Whether a changed ``raise`` stands where green went the same way: not the branch is why it was come to."""
+        return bool(self._changes_at(raised)) and self._is_as_green(decided)
 
     def _is_not_green_s(self, row: int) -> bool:
         return self._green_value(row).alignment in {Aligned.DIFFERENT, Aligned.ABSENT}
@@ -380,7 +386,10 @@ class PythonExecution:
             return self._unaligned(position)
         mine = self.steps.effect(position)
         other = self.green.effect(row)
+        cut = self.likeness.guessed + self.likeness.unseen
         same = self.likeness.alike(mine, position, other, row)
+        if same and self.likeness.guessed + self.likeness.unseen > cut:
+            same = self._displays.are_alike(position, row)
         text = self.green.rendered(row) if same else self._other_text(position, row)
         return GreenValue(Aligned.SAME if same else Aligned.DIFFERENT, plain_value(other), text)
 

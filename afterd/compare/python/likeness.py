@@ -69,11 +69,11 @@ class Likeness:
         """Whether a value seen at a position is as green's was at a row."""
         if not self.comparison.equal(value, other):
             return self._relatives(value, position, other, row, depth)
-        if not isinstance(value, tuple) or not depth:
-            return True
         if CUT in (value, other):
             self.guessed += value != other
             self.unseen += value == other
+            return True
+        if not isinstance(value, tuple) or not depth:
             return True
         if value[0] in _HOLDING:
             pairs = zip(recorded_items(value), recorded_items(other), strict=False)

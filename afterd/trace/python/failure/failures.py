@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -23,7 +23,7 @@ from afterd.model.term import BOOL, INT, Apply, Concrete, Const, Op, Read, Term,
 from afterd.model.trace import Predicate
 from afterd.trace.linemap import one_line_of
 from afterd.trace.python.read.frames import Frame
-from afterd.trace.python.read.program import Module, Node, innermost_statement
+from afterd.trace.python.read.program import BLOCKS, Module, Node, innermost_statement
 from afterd.trace.python.read.ssa import Steps, failing_expression, location
 from afterd.trace.python.read.tracefile import Recorded
 from afterd.trace.python.read.values import UNKNOWN, Unknown, identity, plain_value, render
@@ -53,10 +53,15 @@ def _same_test(reported_id: str, wanted: str) -> bool:
 
 
 class Failures:
-    """Recognises failures in one trace."""
+    """Recognises failures in one trace. ``by_change`` says of a ``raise`` and the branch before it whether a change put
+    it there, and no other way of the branch would have left it out.
+    """
 
-    def __init__(self, steps: Steps) -> None:
+    def __init__(
+        self, steps: Steps, by_change: Callable[[int, int], bool] = lambda _raised, _branch: False
+    ) -> None:
         self.steps = steps
+        self._is_by_change = by_change
         self.trace = steps.trace
         self._paths = {module.path: module for module in self.trace.all_modules()}
 
@@ -134,7 +139,8 @@ class Failures:
         raised = self._raise_at(place)
         if raised is not None:
             decided = self.steps.control(raised)
-            if decided is not None and self._same_frame(decided, place.frame):
+            own = decided is not None and self._same_frame(decided, place.frame)
+            if decided is not None and own and not self._is_by_change(raised, decided):
                 return self._other_way(decided), decided
             return self._not_reached(raised), raised
         if failure["type"] == "SystemExit" and (ended := self._exit(place)) is not None:
@@ -143,11 +149,31 @@ class Failures:
             return self._assertion(place), place.position
         if place.node.type == "Expr" and (checked := self._checked(place)) is not None:
             return checked, place.position
-        expression = failing_expression(place.node)
-        found = self.steps.terms.opaque_reads(expression, place.position, place.frame)
+        expression, position = failing_expression(self._raising_statement(place)), place.position
+        if expression.statement is not place.node:
+            position = self._done_last(place)
+        found = self.steps.terms.opaque_reads(expression, position, place.frame)
         why = f"the statement raises {failure['type']}"
         raising = self._raising(place)
         return self.steps.terms.concrete(False, why, found, BOOL), raising  # noqa: FBT003 # the condition is false
+
+    def _done_last(self, place: Place) -> int:
+        """The last row of an activation before it was left."""
+        rows = [row for row in place.frame.rows[-2:] if self.trace.kind(row) is not Kind.EXIT]
+        return rows[-1] if rows else place.position
+
+    def _raising_statement(self, place: Place) -> Node:
+        """The failing statement; of an assertion, which pytest writes as many statements in its line, the one after
+        that which was done last.
+        """
+        last = self.trace.node(self._done_last(place))
+        done = None if last is None else last.statement
+        if done is None or done["value"] is not last or done.line != place.node.line:
+            return place.node
+        blocks = [done.parent[name] for name in BLOCKS] if done.parent is not None else []
+        block = next((each for each in blocks if isinstance(each, list) and done in each), [done])
+        following = [*block[block.index(done) + 1 :], done][0]
+        return following if following.line == done.line else place.node
 
     def _raising(self, place: Place) -> int:
         """The row that says that the failing statement raised; of a lambda, which has none, its last one."""

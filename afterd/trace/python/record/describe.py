@@ -211,10 +211,10 @@ def _class(describer: Describer, value: Anything, _: int) -> Recorded:
 
 def _function(_: Describer, value: Anything, _depth: int) -> Recorded:
     """A function by its name and the module that it says it is of: two modules may have one of that name."""
-    if not isinstance(value, FunctionType | BuiltinFunctionType):
+    if type(value) not in (FunctionType, BuiltinFunctionType):
         return None
     module: object = value.__module__
-    name = value.__name__ if isinstance(value, BuiltinFunctionType) else value.__qualname__
+    name = value.__name__ if type(value) is BuiltinFunctionType else value.__qualname__
     return ("q", module if type(module) is str else "", name)
 
 

@@ -1,0 +1,100 @@
+"""Chains of dependences that Python programs leave from a guilty change to the failure: where one is seen, no further run
+must say that the test did not fail by chance.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from in_process_solver import InProcess
+from python_pairs import traced_pair
+
+from afterd.causality.story import story
+from afterd.limits import StoryLimits
+from afterd.logic.solver import Solver
+
+RAISING = """
+    class A:
+        def __eq__(self, other):
+            if isinstance(other, A):
+                return True
+            return NotImplemented
+"""
+YIELDING = """
+    def lines(rows, unsafe, allow):
+        unsafe = unsafe if allow else set()
+        for row in rows:
+            if row in unsafe:
+                continue
+            yield row
+        if unsafe:
+            yield "unsafe"
+            yield from sorted(unsafe)
+"""
+DEEP = """
+    def event(record):
+        made = {}
+        made["entry"] = {"message": record[0], "params": {"k": list(record[1])}}
+        return serialized(made)
+    def serialized(value):
+        if isinstance(value, dict):
+            found = {}
+            for key, held in value.items():
+                found[key] = serialized(held)
+            return found
+        return value
+"""
+
+
+@pytest.mark.parametrize(
+    ("good", "old", "new", "test"),
+    [
+        pytest.param(
+            RAISING,
+            "return NotImplemented",
+            "raise NotImplementedError(str(other))",
+            """
+            from lib import A
+            def test():
+                assert A() not in [1, 2]
+            """,
+            id="a changed raise, where the branch before it went as ever",
+        ),
+        pytest.param(
+            YIELDING,
+            "if allow",
+            "if not allow",
+            """
+            from lib import lines
+            def test():
+                found = list(lines(["a", "b"], {"b"}, True))
+                assert found.index("a") < found.index("unsafe") < found.index("b")
+            """,
+            id="what a generator did not yield, and a part of an assertion that raises",
+        ),
+        pytest.param(
+            DEEP,
+            "list(record[1])",
+            "str(record[1])",
+            """
+            from lib import event
+            def test():
+                assert event(("m", [1]))["entry"]["params"] == {"k": [1]}
+            """,
+            id="a value deeper in a display than is recorded of it",
+        ),
+    ],
+)
+def test_a_chain_of_steps_that_differ_leads_to_the_change(
+    good: str, old: str, new: str, test: str, tmp_path: Path
+) -> None:
+    versions = (dedent(good), dedent(good).replace(old, new))
+    before, after = ({"lib.py": text, "test_lib.py": dedent(test)} for text in versions)
+    execution = traced_pair(tmp_path, before, after)
+    changes = {change.id: change for change in execution.changes}
+    with Solver(worker=InProcess()) as solver:
+        told = story(execution, frozenset(changes), changes, solver.core, StoryLimits())
+    assert told is not None
+    assert told.followed == changes.keys()
