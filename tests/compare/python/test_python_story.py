@@ -1,5 +1,5 @@
-"""Chains of dependences that Python programs leave from a guilty change to the failure: where one is seen, no further run
-must say that the test did not fail by chance.
+"""Chains of dependences that Python programs leave from a guilty change to the failure: where one is seen, no more runs
+are made to see that the test did not fail by chance.
 """
 
 from __future__ import annotations
