@@ -170,8 +170,13 @@ class PythonExecution:
         return found
 
     def _raises_by_change(self, raised: int, decided: int) -> bool:
-        """Whether a changed ``raise`` stands where green went the same way: not the branch is why it was come to."""
-        return bool(self._changes_at(raised)) and self._is_as_green(decided)
+        """Whether a changed ``raise`` stands where green went the same way: not the branch is why it was come to.
+
+        An assertion, for which pytest writes one, is not reached by its condition alone.
+        """
+        node = self.trace.node(raised)
+        written = node is not None and node.statement.text.startswith("raise")
+        return written and bool(self._changes_at(raised)) and self._is_as_green(decided)
 
     def _is_not_green_s(self, row: int) -> bool:
         return self._green_value(row).alignment in {Aligned.DIFFERENT, Aligned.ABSENT}
