@@ -6,6 +6,7 @@ another line leaves the test red, and nothing in what it says tells that from a 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 
@@ -30,12 +31,13 @@ class KnownCauses:
     def stands(self, broken: str, test: str, commit: str) -> bool | None:
         """Whether a guilty change of what broke ``test`` at ``broken`` stands in ``commit``; None: none is on record.
 
-        A change is undone where nothing that it put in is left in its file, and all that it took away is back. A line
-        that was altered again, a file that is gone or was moved, and a change of something that has no lines stand.
+        A change is undone where its file has each line that it put in as many times less, and each that it took away as
+        many times more, than where it broke the test: the next function may have the same line. A line that was altered
+        again, a file that is gone or was moved, and a change of something that has no lines stand.
         """
         explanation = self._explanations(broken).get(test)
         root = root_of(self._reader, explanation) if explanation else ()
-        return any(not self._is_undone(change, commit) for change in root) if root else None
+        return any(not self._is_undone(change, broken, commit) for change in root) if root else None
 
     def _explained_at(self, commit: str) -> Mapping[str, int]:
         """By test, the explanation of what broke it there: read once a commit, and asked for many tests."""
@@ -45,19 +47,31 @@ class KnownCauses:
             if verdict.kind == VerdictKind.CAUSED and verdict.explanation_id
         }
 
-    def _is_undone(self, change: Change, commit: str) -> bool:
-        try:
-            blob = self._repository[commit].peel(pygit2.Tree)[change.file]
-        except KeyError:
+    def _is_undone(self, change: Change, broken: str, commit: str) -> bool:
+        then, now = (self._lines_in(each, change.file) for each in (broken, commit))
+        if then is None or now is None:
             return False
-        if not isinstance(blob, pygit2.Blob):
-            return False
-        here = {line.strip() for line in blob.data.decode(errors="surrogateescape").splitlines()}
         added, removed = (_told_lines(change, sign) for sign in "+-")
-        return bool(added | removed) and here.isdisjoint(added - removed) and removed <= here
+        fewer, more = added - removed, removed - added
+        return (
+            bool(fewer or more)
+            and all(now[line] <= then[line] - times for line, times in fewer.items())
+            and all(now[line] >= then[line] + times for line, times in more.items())
+        )
+
+    def _lines_in(self, commit: str, file: str) -> Counter[str] | None:
+        """How often each line stands in a file of a commit, without indentation; None where it is no file there."""
+        try:
+            blob = self._repository[commit].peel(pygit2.Tree)[file]
+        except KeyError:
+            return None
+        if not isinstance(blob, pygit2.Blob):
+            return None
+        text = blob.data.decode(errors="surrogateescape")
+        return Counter(line.strip() for line in text.splitlines())
 
 
-def _told_lines(change: Change, sign: str) -> frozenset[str]:
+def _told_lines(change: Change, sign: str) -> Counter[str]:
     """The lines of a change that say something, without indentation."""
     stripped = (line.strip() for line in change.lines(sign))
-    return frozenset(line for line in stripped if any(map(str.isalnum, line)))
+    return Counter(line for line in stripped if any(map(str.isalnum, line)))

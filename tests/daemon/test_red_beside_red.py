@@ -338,11 +338,16 @@ def test_the_same_test_that_fails_in_another_way_is_explained_again(
     assert [v.kind for v in verdicts(where, raised)] == ["caused"] * tests
 
 
-SUM = "BASE = 0\n\n\ndef one():\n    total = 1\n    return total + BASE\n"
+SUM = (
+    "BASE = 0\n\n\ndef one():\n    total = 1\n    return total + BASE\n"
+    "\n\ndef two():\n    total = 2\n    return total\n"
+)
 
 
 def test_what_fails_when_the_old_cause_is_undone_has_another(tmp_path: Path) -> None:
-    """One commit puts the old text back and breaks the same assertion by another line: it is red since that one."""
+    """One commit puts the old text back and breaks the same assertion by another line: it is red since that one. What
+    the old cause had put in stands in another function as well.
+    """
     test = (sys.executable, "-m", "pytest", "-q")
     where = made(tmp_path / "r", {"lib.py": SUM, "test_one.py": FUNCTIONS, "n": "1\n"})
     once(where, test=test)
