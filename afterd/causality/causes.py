@@ -191,12 +191,13 @@ class Causes:
         if branch.green.alignment is Alignment.DIFFERENT:
             for definition in critical.definitions:
                 self._green.displace(definition, branch.id)
-        where = branch.location
+        idle, doubt = is_clean(branch), _doubt(critical)
+        # rounds that green passed alike take no room from the one in which it went on (curl's hash table)
+        where = branch.location, idle
         if branch.id in self._seen or self._instances[where] >= SEARCH.instances:
             return
         self._seen.add(branch.id)
         self._instances[where] += 1
-        idle, doubt = is_clean(branch), _doubt(critical)
         self._put(
             _Waiting(
                 idle=idle,

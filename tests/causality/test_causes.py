@@ -77,6 +77,20 @@ def test_where_green_went_another_way_is_explained_first(parted: int) -> None:
     assert found[:2] == [9, parted]
 
 
+def test_a_round_in_which_green_went_on_is_explained_behind_many_that_were_alike() -> None:
+    """curl: a hash table's later buckets were empty in both runs; before them green had a cookie more."""
+    run = Recorded()
+    x = run.input(1, "x", 5)
+    listed = run.assign(2, "listed", 0, green=7)
+    rounds = range(10, 18)
+    for at in rounds:
+        run.branch(at, compare(Op.GT, x, 9), green=at == rounds[0], line=10)
+    run.fail(99, compare(Op.EQ, listed, 7))
+    run.influences[99, 2] = [*reversed(rounds)]
+    found = [step for level in levels(causes_of(aligned(run))) for step in level]
+    assert found[:2] == [99, rounds[0]]
+
+
 @pytest.mark.parametrize(("most", "links"), [(1, 1), (2, 2), (50, 3)])
 def test_no_more_causes_are_sought_than_is_allowed(most: int, links: int) -> None:
     causes = causes_of(without_green(critical_example()), most=most)
