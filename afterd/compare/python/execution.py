@@ -24,6 +24,7 @@ from afterd.compare.python.imports import Imports
 from afterd.compare.python.intervention import Again, Intervention
 from afterd.compare.python.likeness import Likeness
 from afterd.compare.python.matching import match
+from afterd.compare.python.raising import Raising
 from afterd.compare.python.relaid import READERS, relaid
 from afterd.compare.python.transplant import Transplant
 from afterd.compare.python.unraised import Unraised
@@ -130,12 +131,14 @@ class PythonExecution:
         self.ties = Ties(self.changes, lines)
         self.influence = Influence(self.steps)
         self.green: Steps | None = None
+        self._raising: Raising | None = None
         if green is not None:
             self.green = steps_of(green)
             matching = match(bad.all_modules(), green.all_modules(), lines)
             self.alignment = Alignment(bad, green, matching)
             self.likeness = Likeness(self.steps, self.green, self.alignment)
             self._asked_types = AskedTypes(self.likeness)
+            self._raising = Raising(self.steps, self._changes_at, self._is_as_green)
             self._displays = Displays(self.steps, self.green, self.likeness)
             self.callbacks = Callbacks(bad, self.alignment)
             self.absence = Absence(self.alignment, self.green, self.ties)
@@ -152,7 +155,7 @@ class PythonExecution:
 
     def failures(self) -> Sequence[Predicate]:
         """The failed assertions in the order they happened; else the first wrong output."""
-        recognise = Failures(self.steps, self._raises_by_change)
+        recognise = Failures(self.steps, self._raising)
         found: list[Predicate] = []
         reported = reported_failures(self.steps, self.test)
         for failure in reported:
@@ -168,15 +171,6 @@ class PythonExecution:
             outside = Outside(self.steps, self._is_not_green_s, self._wrong_output)
             found.extend(outside.failures(reported))
         return found
-
-    def _raises_by_change(self, raised: int, decided: int) -> bool:
-        """Whether a changed ``raise`` stands where green went the same way: not the branch is why it was come to.
-
-        An assertion, for which pytest writes one, is not reached by its condition alone.
-        """
-        node = self.trace.node(raised)
-        written = node is not None and node.statement.text.startswith("raise")
-        return written and bool(self._changes_at(raised)) and self._is_as_green(decided)
 
     def _is_not_green_s(self, row: int) -> bool:
         return self._green_value(row).alignment in {Aligned.DIFFERENT, Aligned.ABSENT}

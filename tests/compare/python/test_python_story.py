@@ -47,6 +47,25 @@ DEEP = """
         return value
 """
 
+AGAIN = """
+    def short(text):
+        if len(text) > 1:
+            raise ValueError(text)
+        return text
+    def long(text):
+        return text.upper()
+    def parsed(text):
+        found, error = [], None
+        for style in (short, long):
+            try:
+                found.append(style(text))
+            except ValueError as caught:
+                error = caught
+        if not found:
+            raise error
+        return found[0]
+"""
+
 
 @pytest.mark.parametrize(
     ("good", "old", "new", "test"),
@@ -84,6 +103,17 @@ DEEP = """
                 assert event(("m", [1]))["entry"]["params"] == {"k": [1]}
             """,
             id="a value deeper in a display than is recorded of it",
+        ),
+        pytest.param(
+            AGAIN,
+            "if not found",
+            "if error is not None",
+            """
+            from lib import parsed
+            def test():
+                assert parsed("xy") == "XY"
+            """,
+            id="an exception that came in both runs and is raised again in one",
         ),
     ],
 )

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Protocol
 
 from afterd.execution.failures.pytest_says import compared_values
 from afterd.execution.failures.values import meant_file
@@ -52,16 +52,24 @@ def _same_test(reported_id: str, wanted: str) -> bool:
     return reported_id == wanted or wanted.endswith(reported_id) or reported_id.endswith(wanted)
 
 
-class Failures:
-    """Recognises failures in one trace. ``by_change`` says of a ``raise`` and the branch before it whether a change put
-    it there, and no other way of the branch would have left it out.
-    """
+class Beside(Protocol):
+    """What the green run says of rows that raise."""
 
-    def __init__(
-        self, steps: Steps, by_change: Callable[[int, int], bool] = lambda _raised, _branch: False
-    ) -> None:
+    def raises_by_change(self, raised: int) -> bool:
+        """Whether a changed ``raise`` was come to by the way that green took."""
+        ...
+
+    def raised_too(self, row: int) -> bool:
+        """Whether green raised the same there, or left there by it."""
+        ...
+
+
+class Failures:
+    """Recognises failures in one trace. ``beside`` is what the green run says of them, where there is one."""
+
+    def __init__(self, steps: Steps, beside: Beside | None = None) -> None:
         self.steps = steps
-        self._is_by_change = by_change
+        self._beside = beside
         self.trace = steps.trace
         self._paths = {module.path: module for module in self.trace.all_modules()}
 
@@ -96,17 +104,29 @@ class Failures:
     # -- where -------------------------------------------------------------------------------
 
     def place(self, failure: dict[str, Any]) -> Place | None:
-        """The innermost statement of the program on the traceback."""
+        """The innermost statement of the program on the traceback; where the green run raised there as well, the one at
+        which it did not, on the way outwards: who goes on after an exception may raise it later.
+        """
+        places = list(self._places(failure))
+        for number, place in enumerate(places):
+            if number and [place.frame] == [
+                after.frame for after in places[number + 1 : number + 2]
+            ]:
+                continue  # it was caught there, and raised again further down
+            raised = self._raise_at(place) or place.frame.left
+            if self._beside is None or raised is None or not self._beside.raised_too(raised):
+                return place
+        return places[0] if places else None
+
+    def _places(self, failure: dict[str, Any]) -> Iterator[Place]:
+        """The statements of the program on the traceback, the innermost first."""
         for file, line, function in reversed(failure["frames"]):
             module = self._module(file)
-            if module is None:
-                continue
-            found = self._activation(
+            found = module and self._activation(
                 module.root, line, function, self.trace.position_or_end(failure["row"])
             )
-            if found is not None:
-                return found
-        return None
+            if found:
+                yield found
 
     def _module(self, file: str) -> Module | None:
         parts = PurePosixPath(file).parts
@@ -140,7 +160,8 @@ class Failures:
         if raised is not None:
             decided = self.steps.control(raised)
             own = decided is not None and self._same_frame(decided, place.frame)
-            if decided is not None and own and not self._is_by_change(raised, decided):
+            by_change = self._beside is not None and self._beside.raises_by_change(raised)
+            if decided is not None and own and not by_change:
                 return self._other_way(decided), decided
             return self._not_reached(raised), raised
         if failure["type"] == "SystemExit" and (ended := self._exit(place)) is not None:
