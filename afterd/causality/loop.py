@@ -28,10 +28,10 @@ from afterd.causality.counterfactual import Counterfactual
 from afterd.causality.deltas.definitions import only_defines
 from afterd.causality.deltas.dependencies import Changes, home, structural_order
 from afterd.causality.deltas.history import commit_guilt, made_after, newest_commit
-from afterd.causality.deltas.renaming import mere_renames
 from afterd.causality.halving import Halving, ShorterRangeError
 from afterd.causality.infection import Green
 from afterd.causality.kinship import kinship
+from afterd.causality.leading import lead_by_names, lead_by_text
 from afterd.causality.reversion import Reversion, TrialsSpentError
 from afterd.causality.shrinking import Root
 from afterd.causality.signs import Sign, odds_of
@@ -39,7 +39,6 @@ from afterd.causality.suspicion import (
     PARTED,
     Suspect,
     Tier,
-    likeliest_of,
     ranked_suspects,
     suspects_of,
     with_along,
@@ -448,13 +447,12 @@ class Loop:
 
     def _led(self, root: Root) -> Root:
         """The root with the change in its lead that evidence speaks for, where no run tells which leads."""
-        if len(root.changes) != 1 or not self._standing.proves:
+        if len(root.changes) != 1 or not root.auxiliary:
             return root
         (asked,), whole = root.changes, root.changes | root.auxiliary
-        closure = self._oracles.closure
-        changes = [self._changes[each] for each in whole if each in self._changes]
-        renames = mere_renames(changes, closure.is_of_one_version)
-        lead = likeliest_of(self._plausible(), asked, whole, closure.needed, renames)
+        of = asked, whole, self._plausible(), self._changes
+        proves = self._standing.proves
+        lead = lead_by_names(*of, self._oracles.closure) if proves else lead_by_text(*of)
         return replace(root, changes=frozenset({lead}), auxiliary=whole - {lead})
 
     def concluded(self, root: Root | None) -> Analysis:

@@ -1,0 +1,36 @@
+"""Which change leads an answer of several that must be undone together: no run tells, so what is known of them does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from afterd.causality.deltas.closure import Closure
+from afterd.causality.deltas.definitions import only_defines
+from afterd.causality.deltas.dependencies import Changes
+from afterd.causality.deltas.renaming import mere_renames
+from afterd.causality.suspicion import Suspect, likeliest_of
+from afterd.model.change import ChangeId, ChangeSet
+
+
+def lead_by_names(
+    asked: ChangeId,
+    whole: ChangeSet,
+    suspects: Sequence[Suspect],
+    changes: Changes,
+    closure: Closure,
+) -> ChangeId:
+    """The lead where a compiler decides what goes along: another one only of those that ask for all by their names."""
+    known = [changes[each] for each in whole if each in changes]
+    renames = mere_renames(known, closure.is_of_one_version)
+    return likeliest_of(suspects, asked, whole, closure.needed, renames)
+
+
+def lead_by_text(
+    asked: ChangeId, whole: ChangeSet, suspects: Sequence[Suspect], changes: Changes
+) -> ChangeId:
+    """The lead where a text says what goes along (Python): what only defines something stands there for others; of all
+    others that were seen to be needed the most suspicious one may as well be guilty as what could not stand without it.
+    """
+    acting = {each for each in whole if each in changes and not only_defines(changes[each])}
+    acting.add(asked)
+    return likeliest_of(suspects, asked, frozenset(acting), lambda each: frozenset(acting) - each)
