@@ -40,6 +40,13 @@ def import_paths(command: Sequence[str], environment: Mapping[str, str], checkou
 
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*|pytest|py\.test")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
+_WITH_ASSIGNMENTS = re.compile(
+    r"(?:env\s+)?(?P<assigned>(?:[A-Za-z_]\w*=[\w./:@%+,-]*\s+)+)(?P<rest>\S.*)", re.DOTALL
+)
+_PROGRAM = re.compile(r"(?:'[^']*'|\S)+")
+_SHELLS = frozenset({("sh", "-c"), ("bash", "-c"), ("dash", "-c")})
+_SINGLE_QUOTED = re.compile(r"'[^']*'")
+_SEVERAL_COMMANDS = re.compile(r"[;&|\n`$()]")
 
 
 def without_assignments(command: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -48,13 +55,38 @@ def without_assignments(command: Sequence[str]) -> tuple[tuple[str, ...], tuple[
 
     What a command sets for itself hides what afterd sets: nothing would be recorded.
     """
-    words = of_shell(command) or tuple(command)
+    words = of_shell(command) or _led_by_assignments(command) or tuple(command)
     start = 1 if words and Path(words[0]).name == "env" else 0
     assigned = tuple(takewhile(_ASSIGNED.fullmatch, words[start:]))
     rest = words[start + len(assigned) :]
-    if not (assigned and rest and _PYTHON.fullmatch(Path(rest[0]).name)):
+    if not (assigned and rest and _starts_python(rest)):
         return (), tuple(command)
     return assigned, rest
+
+
+def _starts_python(command: Sequence[str]) -> bool:
+    """Whether a command is Python's, or a shell's that has a pattern or a redirection to look at first."""
+    named = _PROGRAM.match(_simple_command(command))
+    program = named[0].strip("'") if named else command[0]
+    return bool(_PYTHON.fullmatch(Path(program).name))
+
+
+def _led_by_assignments(command: Sequence[str]) -> tuple[str, ...]:
+    """A simple command of a shell with what it sets for itself in front of the shell; empty where it sets nothing."""
+    found = _WITH_ASSIGNMENTS.fullmatch(_simple_command(command))
+    return (*found["assigned"].split(), *command[:2], found["rest"]) if found else ()
+
+
+def _simple_command(command: Sequence[str]) -> str:
+    """The one command of a shell that needs one for a pattern or a redirection alone; empty for any other."""
+    if (
+        of_shell(command)
+        or tuple(command[:2]) not in _SHELLS
+        or len(command) != len(("sh", "-c", "text"))
+    ):
+        return ""
+    text = command[2].strip()
+    return "" if _SEVERAL_COMMANDS.search(_SINGLE_QUOTED.sub("", text)) else text
 
 
 def typed_command(command: Sequence[str]) -> tuple[str, ...]:
