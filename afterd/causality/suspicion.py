@@ -115,7 +115,7 @@ def suspects_of(
     cut off.
     """
     best: dict[ChangeId, Suspect] = {}
-    conduct = _not_belied(execution.conduct(), links)
+    conduct = _not_belied(execution, links)
     found = (
         _judged_suspect(suspect, conduct) for suspect in _found_suspects(execution, green, links)
     )
@@ -161,17 +161,23 @@ def likeliest_of(
     return lead if best is None else best.change
 
 
-def _not_belied(
-    conduct: Mapping[ChangeId, Conduct], links: Sequence[Link]
-) -> Mapping[ChangeId, Conduct]:
-    """``conduct`` without what a step of the causes belies: it is that of some executions of a statement.
+def _not_belied(execution: Execution, links: Sequence[Link]) -> Mapping[ChangeId, Conduct]:
+    """The conduct without what a step of the causes belies: it is that of some executions of a statement.
 
-    Of two thousand comparisons in a sort, the one of equals was not among the dozen looked at. (Of a call
+    Of two thousand comparisons in a sort, the one of equals was not among the dozen looked at; a condition of which a
+    part was taken away did what its old text did, and went another way than green all the same. (Of a call
     that did as in green it is no news that a statement in it did otherwise.)
     """
     steps = (step for link in links for step in link.cause.steps if step.changes)
-    belied = {c for step in steps if effect(step) is Effect.MATTERS for c in step.changes}
-    return {c: did for c, did in conduct.items() if did is not Conduct.NEUTRAL or c not in belied}
+    belied = {c for step in steps if _belies(execution, step) for c in step.changes}
+    known = execution.conduct()
+    return {c: did for c, did in known.items() if did is not Conduct.NEUTRAL or c not in belied}
+
+
+def _belies(execution: Execution, step: Step) -> bool:
+    did = effect(step)
+    other_way = did is Effect.NEUTRAL and is_infected(step) and not is_harmless(execution, step)
+    return did is Effect.MATTERS or other_way
 
 
 def _judged_suspect(suspect: Suspect, conduct: Mapping[ChangeId, Conduct]) -> Suspect:

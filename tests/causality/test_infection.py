@@ -216,3 +216,19 @@ def test_conduct_that_a_step_belies_is_that_of_other_executions() -> None:
     assert _suspects(run, 1, 2) == [plain]
     run.conducts = {"c1": Conduct.SAME}  # of whole calls: what went on in them is another question
     assert _suspects(run, 1, 2)[0].tier is Tier.SLICE
+
+
+@pytest.mark.parametrize(("green", "tier"), [(False, Tier.ENTRY), (True, Tier.SLICE)])
+def test_a_condition_that_went_another_way_on_green_inputs_is_no_idle_change(
+    green: bool, tier: Tier
+) -> None:
+    """Nanopb: of ``a && b && c`` a change took ``c`` away. ``b`` is what it was, and led on where green asked ``c``."""
+    run = Recorded(conducts={"c1": Conduct.NEUTRAL})
+    a = run.assign(1, "a", 4, green=4)
+    branch = run.branch(2, compare(Op.EQ, a, 4), green=green, changes=["c1"])
+    predicate = run.fail(3, compare(Op.EQ, a, 5), control=branch)
+    run = aligned(run)
+    run.steps[2] = replace(run.steps[2], effect=Effect.NEUTRAL)
+    link = Link(Cause(predicate, (run.steps[2],), Evidence.PROVED))
+    [found] = suspects_of(run, Green(run), [link])
+    assert (found.change, found.tier) == ("c1", tier)
