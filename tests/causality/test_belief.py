@@ -190,3 +190,13 @@ def test_of_a_new_function_and_its_call_the_call_is_the_root() -> None:
     assert Belief(known).chance(changes(1)) >= Belief(known).chance(changes(2)), (
         "it takes the call along"
     )
+
+
+def test_clashes_do_not_multiply_hypotheses() -> None:
+    """Each may add one for each that it shares a change with: sixteen of them made 45,000 of 1,600 (pandera)."""
+    field = Field(suspects(40), {})
+    clashes = tuple((changes(n, n + 1), changes(n + 20)) for n in range(1, 17))
+    many, usual = (
+        len(Belief(each).likeliest(1_000_000)) for each in (replace(field, clashes=clashes), field)
+    )
+    assert usual < many <= 2 * usual
