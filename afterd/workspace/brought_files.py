@@ -2,7 +2,8 @@
 
 A script that shows a bug is called as its author likes (``sh repro.sh``). Without it the good version can be neither
 built nor tested, so it is no change that may be guilty: every version has it, as it has the other test files. So is
-a file of data that only the bad version has and that the text of such a file, or of a test the command names, names.
+a file of data that only the bad version has and that the text of such a file, or of a test the command names, names;
+and any file beside such a script that it names (``python3 repro.py`` in a ``repro.sh``), and what that one does.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterator
-from posixpath import basename, normpath
+from collections.abc import Iterator, Mapping, Sequence, Set
+from posixpath import basename, dirname, normpath
 
 import pygit2
 
@@ -48,19 +49,44 @@ def brought_files(repository: pygit2.Repository, settings: Settings, rules: File
         for path, entry in there.items()
         if entry and not reader.lookup(good, os.fsencode(path))
     ]
-    texts = [reader.read(entry.id) for entry in there.values() if entry and entry.is_file]
-    words = {word for text in texts for word in words_of_command(os.fsdecode(text))}
+    new = {
+        os.fsdecode(path): entry.id
+        for path, old, entry in reader.differences(good, bad)
+        if old is None and entry and entry.is_file
+    }
+    there_or_new = new | {
+        path: entry.id for path, entry in there.items() if entry and entry.is_file
+    }
+    found += _named_beside(reader, found, there_or_new, new.keys())
+    texts = [blob for path, blob in there_or_new.items() if path in {*there, *found}]
+    said = frozenset().union(*(_words_in(reader, blob) for blob in texts))
     found += (
-        path for path in _new_data(reader, good, bad, rules) if words & {path, basename(path)}
+        path for path in new if kind_of(path, rules) in _READ and said & {path, basename(path)}
     )
     return [f"/{glob.escape(path)}" for path in dict.fromkeys(found)]
 
 
-def _new_data(reader: TreeReader, good: str, bad: str, rules: FileRules) -> Iterator[str]:
-    for raw, old, new in reader.differences(good, bad):
-        path = os.fsdecode(raw)
-        if old is None and new and new.is_file and kind_of(path, rules) in _READ:
-            yield path
+def _named_beside(
+    reader: TreeReader, scripts: Sequence[str], blobs: Mapping[str, str], new: Set[str]
+) -> list[str]:
+    """The ``new`` files in the folder of a script that it names, and those that these do."""
+    found: list[str] = []
+    waiting = [path for path in scripts if path in blobs]
+    while waiting:
+        script = waiting.pop()
+        said = {*map(basename, _words_in(reader, blobs[script]))}
+        beside = [
+            path
+            for path in sorted(new - {*scripts, *found})
+            if dirname(path) == dirname(script) and basename(path) in said
+        ]
+        found += beside
+        waiting += beside
+    return found
+
+
+def _words_in(reader: TreeReader, blob: str) -> frozenset[str]:
+    return frozenset(words_of_command(os.fsdecode(reader.read(blob))))
 
 
 def _named_paths(settings: Settings) -> Iterator[str]:

@@ -87,3 +87,19 @@ def test_data_that_came_with_the_test_is_there_at_the_good_version(
     [answer] = explain(settings, Silent())
     assert answer.status is Status.EXPLAINED
     assert [change.file for change in answer.root] == ["greet.sh"]
+
+
+def test_what_a_script_starts_beside_it_came_with_it(tmp_path: Path) -> None:
+    """Patchelf was called already red: its script's own Python was missing at the good version and at older ones."""
+    path = _history(tmp_path / "r", "bugs/check.sh")
+    (path / "bugs/repro.sh").write_text(
+        'sh "$(dirname "$0")"/check.sh\n: other.sh\n: elsewhere.sh\n'
+    )
+    (path / "bugs/other.sh").write_text(": one.csv\n")
+    (path / "elsewhere.sh").write_text("true\n")
+    (path / "one.csv").write_text("1\n")
+    authored_git(path, "add", "-A")
+    authored_git(path, "commit", "-q", "--amend", "-m", "second")
+    settings = Settings(path, test=shell("sh bugs/repro.sh"))
+    found = brought_files(open_repository(path), settings, FileRules())
+    assert found == ["/bugs/repro.sh", "/bugs/check.sh", "/bugs/other.sh", "/one.csv"]
