@@ -58,7 +58,8 @@ def brought_files(repository: pygit2.Repository, settings: Settings, rules: File
         path: entry.id for path, entry in there.items() if entry and entry.is_file
     }
     found += _named_beside(reader, found, there_or_new, new.keys())
-    texts = [blob for path, blob in there_or_new.items() if path in {*there, *found}]
+    read = there_or_new.keys() & {*there, *found}
+    texts = [there_or_new[path] for path in read]
     said = frozenset().union(*(_words_in(reader, blob) for blob in texts))
     found += (
         path for path in new if kind_of(path, rules) in _READ and said & {path, basename(path)}
