@@ -66,6 +66,22 @@ AGAIN = """
         return found[0]
 """
 
+MERGED = """
+    def merged(one, other):
+        result = dict(one)
+        for key, value in other.items():
+            result[key] = result[key] + value if key in result else value
+        return result
+"""
+KEPT = """
+    class Kept:
+        def __init__(self, names):
+            self.names = names
+        def more(self, others):
+            self.names = self.names + others
+            return self
+"""
+
 
 @pytest.mark.parametrize(
     ("good", "old", "new", "test"),
@@ -114,6 +130,32 @@ AGAIN = """
                 assert parsed("xy") == "XY"
             """,
             id="an exception that came in both runs and is raised again in one",
+        ),
+        pytest.param(
+            MERGED,
+            "result[key] = result[key] + value if key in result else value",
+            "result[key] += value",
+            """
+            from lib import merged
+            def test():
+                base = {"r": [1]}
+                merged(base, {"r": [2]})
+                assert base["r"] == [1]
+            """,
+            id="a list of another dictionary that was added to in place",
+        ),
+        pytest.param(
+            KEPT,
+            "self.names = self.names + others",
+            "self.names += others",
+            """
+            from lib import Kept
+            def test():
+                names = [1]
+                Kept(names).more([2])
+                assert names == [1]
+            """,
+            id="a display that was added to in place by another name",
         ),
     ],
 )

@@ -6,7 +6,7 @@ What frames handed out to whoever called or iterated: RETURN, YIELD, EXIT withou
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from afterd.limits import PYTHON_TRACE
@@ -79,6 +79,7 @@ class Handing:
         return [row for row in range(len(self.trace)) if self.trace.kind(row) in wanted]
 
 
+_EXTENDED = frozenset({"l", "d", "s"})
 _CODE = frozenset({"module", "type", "function", "builtin_function_or_method", "method", "ABCMeta"})
 Written = tuple[int, Recorded | Unknown]  # the row, and the key it wrote
 
@@ -189,7 +190,7 @@ class Contents:
 
     @cached_property
     def _opaque_writes(self) -> dict[int, list[int]]:
-        """Rows of calls that entered no traced frame and may have changed an object."""
+        """Rows of calls that entered no traced frame and may have changed an object, and of ``a += b`` that did."""
         found: dict[int, list[int]] = {}
         for module in self.trace.all_modules():
             for node in module.of_type("Call"):
@@ -201,7 +202,18 @@ class Contents:
                     if frame is not None and self.handing.returned(row, frame) is None:
                         for changed in self._changed(exposed, row, frame):
                             insort(found.setdefault(changed, []), row)
+            for node in module.of_type("AugAssign"):
+                for row, kind in self._extended_in_place(node):
+                    insort(found.setdefault(kind, []), row)
         return found
+
+    def _extended_in_place(self, node: Node) -> Iterator[tuple[int, int]]:
+        """The rows of ``a += b`` that gave a container, with its identity: it is the one that was there."""
+        at = definition_row(node["target"])
+        for row in self.trace.at_site(*at) if at else ():
+            value = self.trace.value(row)
+            if isinstance(value, tuple) and value[0] in _EXTENDED:
+                yield row, value[1]
 
     def _changed(self, exposed: Sequence[Node], row: int, frame: Frame) -> set[int]:
         found = set()

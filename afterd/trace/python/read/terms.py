@@ -50,6 +50,7 @@ from afterd.trace.python.record.rows import Kind
 
 _INTEGER = {"Add": Op.ADD, "Sub": Op.SUB, "Mult": Op.MUL, "FloorDiv": Op.SDIV, "Mod": Op.SREM}
 _SIZED = frozenset({"l", "d", "s"})
+_DISPLAYS = frozenset({"List", "Tuple", "Dict"})
 
 
 class Terms:
@@ -214,15 +215,9 @@ class Terms:
         row = self.cells.contents.item(node, position, frame)
         if row is not None:
             return self.read(row, node.source)
-        owner = self.cells.value_of(node["value"], position, frame)
         key = self.cells.value_of(node["slice"], position, frame)
         display = self.display(node["value"], position, frame)
-        written = (
-            []
-            if isinstance(owner, Unknown)
-            else self.cells.contents.content_writes(owner, position)
-        )
-        if display is not None and not written:
+        if display is not None:
             element, row, home = display
             part = _element(element, key)
             if part is not None:
@@ -234,17 +229,20 @@ class Terms:
         return self._opaque(node, position, frame, f"{node.source}: an item")
 
     def display(self, node: Node, position: int, frame: Frame) -> tuple[Node, int, Frame] | None:
-        """The list, tuple or dict display a name stands for, and where it was evaluated."""
-        if node.type in {"List", "Tuple", "Dict"}:
+        """The list, tuple or dict display a name stands for, and where it was evaluated; None where something was
+        written into it since.
+        """
+        if node.type in _DISPLAYS:
             return node, position, frame
         if node.type != "Name":
             return None
         row = self.cells.names.name(node, position, frame)
         source = self.trace.node(row) if row is not None else None
         home = self.trace.frame(row) if row is not None else None
-        if row is None or source is None or home is None:
+        if row is None or source is None or home is None or source.type not in _DISPLAYS:
             return None
-        return (source, row, home) if source.type in {"List", "Tuple", "Dict"} else None
+        written = self.cells.contents.content_writes(self.trace.value(row), position)
+        return None if written else (source, row, home)
 
     def _binary(self, node: Node, position: int, frame: Frame, depth: int) -> Term:
         left = self.term(node["left"], position, frame, depth)
