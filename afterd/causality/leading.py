@@ -31,6 +31,8 @@ def lead_by_text(
     """The lead where a text says what goes along (Python): what only defines something stands there for others; of all
     others that were seen to be needed the most suspicious one may as well be guilty as what could not stand without it.
     """
-    acting = {each for each in whole if each in changes and not only_defines(changes[each])}
-    acting.add(asked)
-    return likeliest_of(suspects, asked, frozenset(acting), lambda each: frozenset(acting) - each)
+    defining = {
+        each for each in whole - {asked} if each not in changes or only_defines(changes[each])
+    }
+    acting = whole - defining
+    return likeliest_of(suspects, asked, acting, lambda each: acting - each)

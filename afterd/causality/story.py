@@ -199,9 +199,8 @@ class _Walk:
             found = self.reached[at]
             if found.nearer is None:
                 return found.way in _SEEN
-            if not self._is_between(at) and (
-                found.way not in _SEEN or not is_infected(self._execution.step(at))
-            ):
+            differs = found.way in _SEEN and is_infected(self._execution.step(at))
+            if not (differs or self._is_between(at)):
                 return False
             at = found.nearer
         return False

@@ -27,6 +27,7 @@ class KnownCauses:
         self._repository = repository
         self._name = name
         self._explanations = cache(self._explained_at)
+        self._lines = cache(self._lines_in)
 
     def stands(self, broken: str, test: str, commit: str) -> bool | None:
         """Whether a guilty change of what broke ``test`` at ``broken`` stands in ``commit``; None: none is on record.
@@ -48,7 +49,7 @@ class KnownCauses:
         }
 
     def _is_undone(self, change: Change, broken: str, commit: str) -> bool:
-        then, now = (self._lines_in(each, change.file) for each in (broken, commit))
+        then, now = (self._lines(each, change.file) for each in (broken, commit))
         if then is None or now is None:
             return False
         added, removed = (_told_lines(change, sign) for sign in "+-")
@@ -60,7 +61,9 @@ class KnownCauses:
         )
 
     def _lines_in(self, commit: str, file: str) -> Counter[str] | None:
-        """How often each line stands in a file of a commit, without indentation; None where it is no file there."""
+        """How often each line stands in a file of a commit, without indentation; None where it is no file there. Read
+        once, and asked for many tests.
+        """
         try:
             blob = self._repository[commit].peel(pygit2.Tree)[file]
         except KeyError:

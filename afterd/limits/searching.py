@@ -76,6 +76,7 @@ class LoopLimits:
     listed: int = 5000  # most suspicious changes that are a hypothesis each
     listed_pairs: int = 48  # of which all pairs are
     listed_triples: int = 14
+    with_clashes: int = 2  # times as many hypotheses as without clashes: each may double them (pandera's made 45,000)
     predicted: int = 60  # that get predictions
     predicted_pairs: int = 12
     foreseen: int = 60  # leading ones of which a set is looked for that is predicted to pass

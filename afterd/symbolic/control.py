@@ -64,9 +64,7 @@ class Control(ABC):
         self._trace_only = trace_only
         self._symbolic_from = symbolic_from
         self._forced = 0  # how many of the open branches are on a side that the run did not take
-        self._deviations = (
-            0  # branches that were forced on the way that gave the values that there are
-        )
+        self._deviations = 0  # branches forced on the way that gave the values that there are
         self._sides = 0
         self._in_sides = 0  # instances of forced sides that have met again
         self._hypothetical_until = 0

@@ -37,7 +37,7 @@ class FailingRun:
     def length(self) -> int:
         """How many instructions the run has. Raises NotFollowedError."""
         if self.shown is None:
-            self.shown = self.program.run(self.given, self.expectation)
+            self.shown = self.program.run(self.given, lambda: self.expectation)
         return self.shown.instances
 
     def on_demand(self, explored: Collection[Branch]) -> ProgramFormula:

@@ -84,16 +84,16 @@ class Program:
     beginnings: dict[int, Machine] = field(default_factory=dict)
     """Of the input that was asked about last: the execution at the beginning of each window."""
 
-    def run(self, given: Input, expectation: Expectation | None = None) -> Shown:
-        """Execute without terms. A run that is too long is followed until it shows what is not expected,
-        where it does: it may never end. Raises NotFollowedError.
+    def run(self, given: Input, expected: Callable[[], Expectation | None] | None = None) -> Shown:
+        """Execute without terms. A run that is too long is followed until it shows what is not ``expected``,
+        which is asked for then alone, where it does: it may never end. Raises NotFollowedError.
         """
         machine = self._machine(given, lambda _branch: False, None, NEVER)
         try:
             machine.run(self.entry, self._arguments(machine, given))
         except TooLongError:
             shown = _shown(machine)
-            wrong = shown.first_wrong(expectation)
+            wrong = None if expected is None else shown.first_wrong(expected())
             if wrong is None:
                 raise
             return shown.until(wrong)

@@ -10,8 +10,9 @@ TREES = ("green", "wrong")
 the other is no difference.
 """
 
+_GREEN, _WRONG = (f"/{FOLDER}/{name}" for name in TREES)
+
 
 def in_one_tree(text: str) -> str:
     """A text with the one version's folder in the place of the other's."""
-    green, wrong = (f"/{FOLDER}/{name}" for name in TREES)
-    return text.replace(green, wrong)
+    return text.replace(_GREEN, _WRONG)

@@ -20,7 +20,12 @@ from afterd.execution.runners.cmake import literally
 from afterd.execution.runners.go import anchored_pattern
 from afterd.execution.runners.interpreters import ask
 from afterd.execution.runners.python import home_folder
-from afterd.trace.python.stage import of_shell, python_command
+from afterd.trace.python.stage import (
+    of_shell,
+    python_command,
+    text_for_shell,
+    without_quoted,
+)
 
 
 def import_paths(command: Sequence[str], environment: Mapping[str, str], checkout: Path) -> str:
@@ -44,8 +49,6 @@ _WITH_ASSIGNMENTS = re.compile(
     r"(?:env\s+)?(?P<assigned>(?:[A-Za-z_]\w*=[\w./:@%+,-]*\s+)+)(?P<rest>\S.*)", re.DOTALL
 )
 _PROGRAM = re.compile(r"(?:'[^']*'|\S)+")
-_SHELLS = frozenset({("sh", "-c"), ("bash", "-c"), ("dash", "-c")})
-_SINGLE_QUOTED = re.compile(r"'[^']*'")
 _SEVERAL_COMMANDS = re.compile(r"[;&|\n`$()]")
 
 
@@ -79,14 +82,8 @@ def _led_by_assignments(command: Sequence[str]) -> tuple[str, ...]:
 
 def _simple_command(command: Sequence[str]) -> str:
     """The one command of a shell that needs one for a pattern or a redirection alone; empty for any other."""
-    if (
-        of_shell(command)
-        or tuple(command[:2]) not in _SHELLS
-        or len(command) != len(("sh", "-c", "text"))
-    ):
-        return ""
-    text = command[2].strip()
-    return "" if _SEVERAL_COMMANDS.search(_SINGLE_QUOTED.sub("", text)) else text
+    text = "" if of_shell(command) else text_for_shell(command).strip()
+    return "" if _SEVERAL_COMMANDS.search(without_quoted(text)) else text
 
 
 def typed_command(command: Sequence[str]) -> tuple[str, ...]:

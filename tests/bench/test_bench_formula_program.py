@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -82,7 +83,9 @@ def test_no_run_is_executed_that_is_longer_than_one_that_was_too_long(
     executed = []
     once = Program.run
 
-    def counted(self: Program, given: Input, wanted: Expectation | None = None) -> Shown:
+    def counted(
+        self: Program, given: Input, wanted: Callable[[], Expectation | None] | None = None
+    ) -> Shown:
         executed.append(self)
         return once(self, given, wanted)
 

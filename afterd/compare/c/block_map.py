@@ -65,6 +65,11 @@ class BlockMap:
             return self.to_bad[other] == taken
         return None
 
+    def same_outcome(self, branch: int, taken: int, other: int) -> bool | None:
+        """Whether the two went the same way, or else whether what they ask holds for both or for neither."""
+        same = self.same_way(branch, taken, other)
+        return self.same_answer(taken, other) if same is None else same
+
     def same_answer(self, taken: int, other: int) -> bool | None:
         """Whether what two branches ask holds for both, or for neither, by where they went; None where that is not
         told. ``!p || q`` goes on with its q where ``p == NULL`` goes on behind it: with p, neither holds.

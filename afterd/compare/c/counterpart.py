@@ -171,24 +171,15 @@ class Counterparts:
         if step is None:
             return _UNKNOWN
         there = self._green.statements.statement(step)
-        if same is None:
-            same = self._same_answer(statement, step)
+        same = there.value == statement.value if same is None else same
         return GreenValue(Aligned.SAME if same else Aligned.DIFFERENT, there.value, _text(there))
-
-    def _same_answer(self, statement: Statement, step: StepId) -> bool:
-        """Whether what two branches ask holds for both, or for neither, where they did not go to the same place."""
-        taken = self._bad.frames.instance_at(self._bad.ids.position(statement.step))
-        other = self._green.frames.instance_at(self._green.ids.position(step))
-        blocks = self._alignment.blocks(taken.view) if taken is not None else None
-        told = blocks.same_answer(taken.block, other.block) if blocks and taken and other else None
-        value = self._green.statements.statement(step).value
-        return value == statement.value if told is None else told
 
     def _leaving(
         self, statement: Statement, instance: Instance
     ) -> tuple[StepId | None, bool | None]:
-        """Green's branch, and whether it went to the same place; None where that is not told. Of a condition of
-        several parts where the failing run has one (``a || b``) it is the part that left the condition.
+        """Green's branch, and whether it went to the same place, or else whether what both ask holds for both or for
+        neither; None where that is not told. Of a condition of several parts where the failing run has one
+        (``a || b``) it is the part that left the condition.
         """
         first = self._branch(instance)
         taken = self._bad.frames.instance_at(self._bad.ids.position(statement.step))
@@ -197,19 +188,22 @@ class Counterparts:
         if first is None or taken is None or here is None or blocks is None:
             return first, None
         step = first
+        begun = other = self._green.frames.instance_at(self._green.ids.position(first))
         for _ in range(C_TRACE.inner_branches):
-            other = self._green.frames.instance_at(self._green.ids.position(step))
             if other is None:
-                return first, None
+                break
             if step == first:
                 same = blocks.same_way(here.block, taken.block, other.block)
             else:
                 same = blocks.same_place(taken.block, other.block)
+            if same is not None:
+                return step, same
             following = self._branch(other) if blocks.is_further_part(other.block) else None
-            if same is not None or following is None:
-                return (first if same is None else step), same
+            if following is None:
+                break
             step = following
-        return first, None
+            other = self._green.frames.instance_at(self._green.ids.position(step))
+        return first, None if begun is None else blocks.same_answer(taken.block, begun.block)
 
     def _compared(self, statement: Statement, there: StepId, value: Value, text: str) -> GreenValue:
         """Addresses differ between two programs for no reason, also those that a union or a calling

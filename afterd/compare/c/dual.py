@@ -158,9 +158,7 @@ class DualSlice:
         if went is None or green is None or bad.instance is None:
             return False
         blocks = self._forward.blocks(went.view)
-        same = blocks and blocks.same_way(bad.instance.block, went.block, green.block)
-        if same is None and blocks:
-            same = blocks.same_answer(went.block, green.block)
+        same = blocks and blocks.same_outcome(bad.instance.block, went.block, green.block)
         return bad.value != good.value if same is None else not same
 
 

@@ -89,9 +89,7 @@ class Transplant:
         taken = self._process.frames.instance_at(self._process.ids.position(statement.step))
         if taken is None:
             return Effect.UNKNOWN
-        same = site.blocks.same_way(site.instance.block, taken.block, target)
-        if same is None:
-            same = site.blocks.same_answer(taken.block, target)
+        same = site.blocks.same_outcome(site.instance.block, taken.block, target)
         if same is None and isinstance(statement.value, bool):
             then, *_ = site.view.targets(terminator)
             same = statement.value == (target == then)

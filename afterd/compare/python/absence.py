@@ -21,6 +21,7 @@ from afterd.model.term import reads
 from afterd.trace.linemap import LineMap
 from afterd.trace.python.read import (
     BLOCKS,
+    CONTAINERS,
     FRAMES,
     FUNCTIONS,
     Node,
@@ -167,9 +168,6 @@ def _stands_for(node: Node, statement: Node) -> bool:
     return False
 
 
-_CONTAINERS = frozenset({"l", "d", "s"})
-
-
 def _parameters(rest: Node) -> dict[str, Node]:
     """The parameters beside it that can be given by name."""
     arguments = rest.parent
@@ -272,7 +270,7 @@ class Absence:
         for read in reads(step.term):
             yield self.green.trace.position(read.step)
         value = self.green.trace.value(row)
-        if isinstance(value, tuple) and value[0] in _CONTAINERS:
+        if isinstance(value, tuple) and value[0] in CONTAINERS:
             yield from self.green.cells.contents.content_writes(value, row)
         if step.control is not None:
             yield self.green.trace.position(step.control)

@@ -13,6 +13,7 @@ from itertools import islice
 
 from afterd.limits import PYTHON_PAIR
 from afterd.trace.python.read import (
+    CONTAINERS,
     UNKNOWN,
     Frame,
     Node,
@@ -230,7 +231,7 @@ class Deeds:
         owner = self.run.cells.value_of(method["value"], row, frame)
         types = self.run.trace.raw.header["types"]
         if isinstance(owner, tuple) and not (owner[0] == "o" and is_unchanging(types[owner[2]][1])):
-            inside = "[]" if owner[0] in {"l", "d", "s"} else ""
+            inside = "[]" if owner[0] in CONTAINERS else ""
             yield _Write(row, f"{inside}.{method['attr']}()", row, owner, is_call=True)
 
     def _effected(self, frame: Frame, function: Node, row: int) -> Iterator[_Write]:

@@ -16,6 +16,7 @@ from afterd.compare.python.alignment import Alignment
 from afterd.compare.python.unread import mentioned_names
 from afterd.limits import PYTHON_PAIR
 from afterd.trace.python.read import (
+    CONTAINERS,
     FIRST_SEEN_IN,
     Comparison,
     Node,
@@ -28,7 +29,7 @@ from afterd.trace.python.read import (
 from afterd.trace.python.record.describe import CUT
 
 _TOLD_BY_TYPE = frozenset({"generator", "coroutine", "function", "method", "module"})
-_HOLDING = frozenset({"l", "s", "d", "t"})
+_HOLDING = CONTAINERS | {"t"}
 
 
 class _Known(NamedTuple):

@@ -29,9 +29,9 @@ class Raising:
         An assertion, for which pytest writes one, is not reached by its condition alone.
         """
         node, decided = self._steps.trace.node(raised), self._steps.control(raised)
-        written = node is not None and node.statement.text.startswith("raise")
-        by_change = written and decided is not None and bool(self._changes_at(raised))
-        return by_change and decided is not None and self._as_green(decided)
+        if node is None or decided is None or not node.statement.text.startswith("raise"):
+            return False
+        return bool(self._changes_at(raised)) and self._as_green(decided)
 
     def raised_too(self, row: int) -> bool:
         """Whether green raised the same there, or left there by it: it was caught, and not here."""

@@ -12,6 +12,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import PurePosixPath
 from typing import Any, Protocol
 
@@ -26,7 +27,14 @@ from afterd.trace.python.read.frames import Frame
 from afterd.trace.python.read.program import BLOCKS, Module, Node, innermost_statement
 from afterd.trace.python.read.ssa import Steps, failing_expression, location
 from afterd.trace.python.read.tracefile import Recorded
-from afterd.trace.python.read.values import UNKNOWN, Unknown, identity, plain_value, render
+from afterd.trace.python.read.values import (
+    CONTAINERS,
+    UNKNOWN,
+    Unknown,
+    identity,
+    plain_value,
+    render,
+)
 from afterd.trace.python.record.rows import Kind
 
 _RUNNER_FAILED = frozenset({"Failed", "Exit"})  # pytest.fail, pytest.raises that saw nothing
@@ -107,25 +115,30 @@ class Failures:
         """The innermost statement of the program on the traceback; where the green run raised there as well, the one at
         which it did not, on the way outwards: who goes on after an exception may raise it later.
         """
-        places = list(self._places(failure))
-        for number, place in enumerate(places):
-            if number and [place.frame] == [
-                after.frame for after in places[number + 1 : number + 2]
-            ]:
-                continue  # it was caught there, and raised again further down
-            raised = self._raise_at(place) or place.frame.left
-            if self._beside is None or raised is None or not self._beside.raised_too(raised):
-                return place
-        return places[0] if places else None
+        places = self._places(failure)
+        innermost = next(places, None)
+        if innermost is None or not self._raised_too(innermost):
+            return innermost
+        for _, listed in groupby(places, key=lambda place: place.frame):
+            *_, last = listed  # before that it was caught there, and raised again further down
+            if not self._raised_too(last):
+                return last
+        return innermost
+
+    def _raised_too(self, place: Place) -> bool:
+        raised = self._raise_at(place) or place.frame.left
+        return self._beside is not None and raised is not None and self._beside.raised_too(raised)
 
     def _places(self, failure: dict[str, Any]) -> Iterator[Place]:
         """The statements of the program on the traceback, the innermost first."""
         for file, line, function in reversed(failure["frames"]):
             module = self._module(file)
-            found = module and self._activation(
+            if module is None:
+                continue
+            found = self._activation(
                 module.root, line, function, self.trace.position_or_end(failure["row"])
             )
-            if found:
+            if found is not None:
                 yield found
 
     def _module(self, file: str) -> Module | None:
@@ -304,7 +317,7 @@ class Failures:
 
     def _now(self, value: Recorded | Unknown, place: Place) -> Recorded | Unknown:
         """A value as it is at a place: a list that was filled since it was seen is not what it was then."""
-        if not isinstance(value, tuple) or value[0] not in _FILLED:
+        if not isinstance(value, tuple) or value[0] not in CONTAINERS:
             return value
         written = self.steps.cells.contents.content_writes(value, place.position)
         last = next((row for row in written if not self._is_at(row, place)), None)
@@ -436,7 +449,6 @@ def _pretended_node(like: Node, kind: str, **fields: object) -> Node:
     )
 
 
-_FILLED = frozenset({"l", "d", "s"})
 _LOADED = frozenset({"Attribute", "Name", "Subscript"})
 _ORDERS = {"Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">="}
 _COMPARING = {

@@ -24,6 +24,7 @@ from afterd.trace.python.read.ssa import Steps, location, statement_text
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
 from afterd.trace.python.read.values import (
+    CONTAINERS,
     UNKNOWN,
     Comparison,
     Unknown,
@@ -38,6 +39,7 @@ from afterd.trace.python.read.values import (
 __all__ = [
     "BLOCKS",
     "BUILTIN",
+    "CONTAINERS",
     "FIRST_SEEN_IN",
     "FRAMES",
     "FUNCTIONS",

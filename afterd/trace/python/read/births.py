@@ -14,16 +14,13 @@ from functools import cached_property
 from afterd.trace.python.read.program import BUILTIN, COMPREHENSIONS, Node
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
-from afterd.trace.python.read.values import identity
+from afterd.trace.python.read.values import CONTAINERS, identity
 from afterd.trace.python.record.rows import Kind
 
 _MAKERS = COMPREHENSIONS | {"List", "Dict", "Set", "Lambda", "BinOp"}
 _COPYING = frozenset({"list", "dict", "set", "sorted"})
 _FINDING = {"type": 1, "getattr": 3}
 """Functions that give what was there before, where they are given no more arguments."""
-_CONTAINERS = frozenset(
-    {"l", "s", "d"}
-)  # as ``describe`` calls them: kind, identity, length, items
 _HANDING_OUT = frozenset({Kind.RETURN, Kind.YIELD})
 FIRST_SEEN_IN = frozenset({"__init__", "__new__", "__post_init__"})
 """Methods of which the first parameter may be an object that was not there before."""
@@ -65,7 +62,7 @@ def _finds(call: Node) -> bool:
 
 def is_empty(value: Recorded) -> bool:
     """Whether a value is a list, a set or a dictionary with nothing in it."""
-    return isinstance(value, tuple) and value[0] in _CONTAINERS and value[2] == 0
+    return isinstance(value, tuple) and value[0] in CONTAINERS and value[2] == 0
 
 
 class Births:

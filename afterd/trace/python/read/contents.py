@@ -19,7 +19,7 @@ from afterd.trace.python.read.program import Node
 from afterd.trace.python.read.purity import is_mock, leaves_arguments, may_write, pure_function
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
-from afterd.trace.python.read.values import UNKNOWN, Unknown, identity, same_object
+from afterd.trace.python.read.values import CONTAINERS, UNKNOWN, Unknown, identity, same_object
 from afterd.trace.python.record.rows import Kind
 
 
@@ -79,7 +79,6 @@ class Handing:
         return [row for row in range(len(self.trace)) if self.trace.kind(row) in wanted]
 
 
-_EXTENDED = frozenset({"l", "d", "s"})
 _CODE = frozenset({"module", "type", "function", "builtin_function_or_method", "method", "ABCMeta"})
 Written = tuple[int, Recorded | Unknown]  # the row, and the key it wrote
 
@@ -212,7 +211,7 @@ class Contents:
         at = definition_row(node["target"])
         for row in self.trace.at_site(*at) if at else ():
             value = self.trace.value(row)
-            if isinstance(value, tuple) and value[0] in _EXTENDED:
+            if isinstance(value, tuple) and value[0] in CONTAINERS:
                 yield row, value[1]
 
     def _changed(self, exposed: Sequence[Node], row: int, frame: Frame) -> set[int]:

@@ -36,6 +36,7 @@ from afterd.trace.python.read.program import BUILTIN, FRAMES, Node
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
 from afterd.trace.python.read.values import (
+    CONTAINERS,
     MUTABLE,
     UNKNOWN,
     Unknown,
@@ -49,7 +50,6 @@ from afterd.trace.python.read.values import (
 from afterd.trace.python.record.rows import Kind
 
 _INTEGER = {"Add": Op.ADD, "Sub": Op.SUB, "Mult": Op.MUL, "FloorDiv": Op.SDIV, "Mod": Op.SREM}
-_SIZED = frozenset({"l", "d", "s"})
 _DISPLAYS = frozenset({"List", "Tuple", "Dict"})
 
 
@@ -146,7 +146,7 @@ class Terms:
                 return Apply(Op.NE, (Apply(Op.STR_LEN, (term,), INT), Const(0, INT)), BOOL)
         found = [*reads(term)]
         value = self.cells.value_of(node, position, frame)
-        if isinstance(value, tuple) and value[0] in _SIZED:
+        if isinstance(value, tuple) and value[0] in CONTAINERS:
             found.extend(self.contents(node, position, frame))
         return self.concrete(outcome, "the truth of an object", found, BOOL)
 

@@ -30,13 +30,14 @@ UNKNOWN: Final = Unknown()
 _SCRATCH = re.compile(rf"{RUN_FOLDER}\w+(?:/[^\s/'\"]+)*")
 """A path below the folder of one run."""
 _BRACKETS = {"l": ("[", "]"), "s": ("{", "}")}
-_IDENTIFIED = frozenset({"l", "d", "s", "o"})
-MUTABLE = frozenset({"l", "d", "s", "o"})
+CONTAINERS = frozenset({"l", "d", "s"})
+"""Lists, dictionaries and sets, as ``describe`` calls them: identity, length and items of each are recorded."""
+MUTABLE = CONTAINERS | {"o"}
 
 
 def identity(value: Recorded) -> int | None:
     """The object's identity; None for values that are told apart by content only."""
-    if isinstance(value, tuple) and value and value[0] in _IDENTIFIED:
+    if isinstance(value, tuple) and value and value[0] in MUTABLE:
         return int(value[1])
     return None
 
@@ -281,7 +282,7 @@ def truth(value: Recorded) -> bool | None:
     """Whether the value is true; None where its type decides that for itself."""
     if not isinstance(value, tuple):
         return bool(value)
-    if value[0] in {"l", "d", "s"}:
+    if value[0] in CONTAINERS:
         return bool(value[2])
     if value[0] == "t":
         return len(value) > 1

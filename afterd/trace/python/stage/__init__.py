@@ -5,6 +5,8 @@ from afterd.trace.python.stage.command import (
     folders_beside,
     of_shell,
     python_command,
+    text_for_shell,
+    without_quoted,
 )
 from afterd.trace.python.stage.reexecution import WarmPython, WarmTests
 from afterd.trace.python.stage.runner import PythonTraceRequest, record
@@ -18,4 +20,6 @@ __all__ = [
     "of_shell",
     "python_command",
     "record",
+    "text_for_shell",
+    "without_quoted",
 ]

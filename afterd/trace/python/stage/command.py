@@ -80,15 +80,25 @@ def _words(command: Sequence[str]) -> list[str]:
     return words
 
 
+def text_for_shell(command: Sequence[str]) -> str:
+    """The text that a shell is started for (``sh -c text``); empty for any other command."""
+    if len(command) != len(("sh", "-c", "text")) or command[1] != "-c":
+        return ""
+    return command[2] if Path(command[0]).name in _SHELLS else ""
+
+
+def without_quoted(text: str) -> str:
+    """A text for a shell without what it takes as it stands, between single quotes."""
+    return _SINGLE_QUOTED.sub("", text)
+
+
 def of_shell(command: Sequence[str]) -> tuple[str, ...]:
     """The one command that a shell is to start, if there is nothing in it that a shell gives a meaning.
 
     Empty for anything else.
     """
-    if len(command) != len(("sh", "-c", "text")) or Path(command[0]).name not in _SHELLS:
-        return ()
-    text = command[2]
-    if command[1] != "-c" or _MEANT_FOR_SHELLS.search(_SINGLE_QUOTED.sub("", text)):
+    text = text_for_shell(command)
+    if _MEANT_FOR_SHELLS.search(without_quoted(text)):
         return ()
     try:
         return tuple(shlex.split(text))
