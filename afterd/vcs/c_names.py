@@ -27,6 +27,8 @@ _PATH = re.compile(r"[\w./+-]+")
 _MACRO = re.compile(r"(?:\s-D|\bAC_DEFINE(?:_UNQUOTED)?\(\[?|^\s*#\s*(?:undef|define)\s+)(\w+)")
 """What a build defines: by the compiler's options, by autoconf, in a template of a header."""
 _EVERY_LINE = LineSpan(1, 1 << 62)
+_BESIDE_TEXT = frozenset({ChangeForm.HUNK, ChangeForm.RENAMED, ChangeForm.MODE})
+"""Where these are, all that differs in a file's text is changes of its own."""
 _BRACKETS = {"{": ("{", 1), "}": ("{", -1), "(": ("(", 1), ")": ("(", -1)}
 _Version = tuple[Mapping[str, FileNames], Mapping[tuple[str, int], ChangeId]]
 """The files of a version, and which change has which of their lines."""
@@ -186,7 +188,7 @@ def _version(
 ) -> dict[str, FileNames]:
     spans: dict[str, list[LineSpan]] = defaultdict(list)
     for path, span, form in places:
-        spans[path].append(span if form is ChangeForm.HUNK else _EVERY_LINE)
+        spans[path].append(span if form in _BESIDE_TEXT else _EVERY_LINE)
     texts = {path: read(path) for path in sorted(spans)}
     found = {
         path: grammar_names(text)
@@ -228,8 +230,7 @@ def _side(text: FileNames | None, change: Change, span: LineSpan, brackets: Side
     """The names on a change's lines in one version; of a file that is new or gone, on all."""
     if text is None:
         return brackets
-    is_part = change.form is ChangeForm.HUNK
-    names = text.side(_lines(span) if is_part else text.filled())
+    names = text.side(_lines(span) if change.form in _BESIDE_TEXT else text.filled())
     return replace(names, defines=names.defines | brackets.defines, uses=names.uses | brackets.uses)
 
 

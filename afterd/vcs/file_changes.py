@@ -249,7 +249,7 @@ class FileChanges:
         gone = self.pair.new is None or self.pair.new_path != self.pair.old_path
         spans = [_all_lines(self._good)] if gone else [hunk.old for hunk in self.coarse_hunks]
         held = tuple(span for span in spans if span.count)
-        return Source(self.pair.old_path, self._good.content, held) if held else None
+        return Source(self.pair.old_path, self._good.content, held)
 
     def come_from(self, moved: MovedText) -> None:
         """Take what was moved into an added file for no change."""

@@ -3,15 +3,16 @@
 A module that is divided leaves files that the good version does not have, of which nearly every line is
 old. Compared with the text that it came from, only what was written anew is left. As in git
 (``diff --color-moved``, ``blame -C``) a block counts as moved by its letters and digits, so that
-brackets, blank lines and licences do not make one file another's child; unlike there, text that still
-stands where it stood was copied, and is new.
+brackets and blank lines do not make one file another's child. Unlike there, text that still stands where it
+stood was copied, and is new; and a line that still stands in any changed file (of a licence, an include, a common
+phrase) tells nothing of where it came from.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
@@ -35,6 +36,12 @@ class Source:
     path: bytes
     content: bytes
     removed: tuple[LineSpan, ...]
+
+    def standing(self) -> Iterator[bytes]:
+        """The lines that it still has."""
+        gone = {line for span in self.removed for line in range(span.start, span.end)}
+        lines = enumerate(split_lines(self.content), start=1)
+        return (line for number, line in lines if number not in gone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +73,19 @@ class _Run:
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """The lines of both files, and the numbers (from 0) of the source's that do not stand there any more."""
+    """The lines of both files, the numbers (from 0) of the source's that do not stand there any more, and the lines
+    that stand somewhere.
+    """
 
     old: Sequence[bytes]
     new: Sequence[bytes]
     removed: frozenset[int]
+    standing: Collection[bytes]
 
     def weight(self, chain: Sequence[_Run]) -> int:
-        """How many letters and digits were moved."""
-        return sum(_weight(self.new[run.new : run.ends[1]]) for run in chain)
+        """How many letters and digits were moved that tell where they came from."""
+        moved = (line for run in chain for line in self.new[run.new : run.ends[1]])
+        return _weight([line for line in moved if line not in self.standing])
 
 
 class MovedText:
@@ -83,11 +94,12 @@ class MovedText:
     def __init__(self, sources: Sequence[Source], language: Language) -> None:
         self._sources = sources
         self._head = _HEADS.get(language, _HEAD_IN_BRACES)
+        self._standing = frozenset(line for source in sources for line in source.standing())
         self._holders: dict[bytes, set[int]] = defaultdict(set)
         for number, source in enumerate(sources):
             lines = split_lines(source.content)
             for line in _of_spans(source.removed, lines):
-                if _weight([line]):
+                if _weight([line]) and line not in self._standing:
                     self._holders[line].add(number)
 
     def origin(self, added: bytes) -> Origin | None:
@@ -110,7 +122,7 @@ class MovedText:
         runs = [part for run in alike for part in _removed_parts(run, removed)]
         if runs and runs[0].new == 0:  # the line map counts from the first hunk
             runs[0] = _Run(runs[0].old + 1, 1, runs[0].count - 1)
-        texts = _Texts(old, new, removed)
+        texts = _Texts(old, new, removed, self._standing)
         chains = self._chains([run for run in runs if run.count], texts)
         moved = [chain for chain in chains if texts.weight(chain) >= GIT.moved_block]
         if not moved:

@@ -177,6 +177,23 @@ def test_text_that_still_stands_where_it_stood_was_copied_not_moved(tmp_path: Pa
     assert sum(part.new.count for part in parts) == len(module(PRICE, DISCOUNT).splitlines())
 
 
+def test_a_licence_and_includes_make_no_file_another_one_s_child(tmp_path: Path) -> None:
+    """jsoncons: five new headers were called cut out of one that was taken away, for what all headers begin with."""
+    head = "// Distributed under the terms of the licence in LICENSE.txt\n#include <system_error>\n"
+    head += "#include <type_traits>\n\n"
+    made = Made(tmp_path / "r")
+    before = {
+        "gone__h": head + "".join(f"int removed_{n}(int);\n" for n in range(40)),
+        "kept__h": f"{head}int kept_as_it_was(int);\n",
+    }
+    after = {
+        "kept__h": f"{before['kept__h']}int something_more(int);\n",
+        "fresh__h": head + "".join(f"long written_anew_{n}(char *);\n" for n in range(40)),
+    }
+    changes, _ = changed(made, before, after)
+    assert {c.old_file for c in changes.changes if c.file == "fresh.h"} == {"fresh.h"}
+
+
 _LINES = st.lists(
     st.sampled_from(
         [

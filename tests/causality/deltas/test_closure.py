@@ -609,3 +609,20 @@ int ExprItems(int n) { return n; }
     assert closure.needed(frozenset({"c3"})) == {"c1", "c2"}
     assert closure.needed(frozenset({"c5"})) == {"c1", "c2", "c3"}
     assert closure.needed(frozenset({"c4"})) == set()
+
+
+def test_a_renamed_file_has_its_name_alone_and_not_what_its_hunks_have() -> None:
+    """jsoncons: a header was renamed, and of its class a hunk; whoever names the class took the renaming along, and
+    with it all that include the file.
+    """
+    before, after = b"struct gone {};\nint f(int);\n", b"int f(int);\n"
+    none, one = LineSpan(0, 0), LineSpan(1, 1)
+    changes = [
+        Change("c1", "new.hpp", "old.hpp", none, none, ChangeForm.RENAMED),
+        Change("c2", "new.hpp", "old.hpp", one, none, patch="-struct gone {};"),
+        Change("c3", "use.cpp", "use.cpp", one, one, patch="-gone g;\n+int g;"),
+    ]
+    good = {"old.hpp": before, "use.cpp": b"gone g;\n"}
+    bad = {"new.hpp": after, "use.cpp": b"int g;\n"}
+    closure = Closure(*change_names(changes, good.get, bad.get))
+    assert closure.needed(frozenset({"c3"})) == {"c2"}
