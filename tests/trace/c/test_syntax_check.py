@@ -84,6 +84,31 @@ def test_a_compiler_speaks_against_what_does_not_compile(
     assert bool(answer) is bool(said)
 
 
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        ({"list.c": "int total(void) { return half(4); }\n"}, "half"),
+        ({"list.c": "static int half(int);\nint total(void) { return half(4); }\n"}, "half"),
+        ({"list.c": "int total(void) { return elsewhere(); }\n"}, ""),
+    ],
+)
+def test_a_function_that_a_file_had_for_itself_is_missed_by_the_linker(
+    laboratory: Laboratory, tmp_path: Path, texts: dict[str, str | None], said: str
+) -> None:
+    """libfyaml: three variants without a static function that they call were each built to its end."""
+    root = tmp_path / "slot"
+    root.mkdir()
+    (root / "list.c").write_text(
+        "static inline int half(int n) { return n / 2; }\nint total(void) { return half(4); }\n"
+    )
+    (root / "main.c").write_text("int main(void) { return 0; }\n")
+    made = laboratory.traced("list.c", "main.c", "-o", "p", cwd=root)
+    assert made.status == 0, made.errors
+    answer = _against((root, laboratory), texts)
+    assert said in answer
+    assert bool(answer) is bool(said)
+
+
 def test_a_source_outside_the_tree_tells_of_the_headers_that_it_includes(
     laboratory: Laboratory, tmp_path: Path
 ) -> None:

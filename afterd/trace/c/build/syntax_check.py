@@ -3,7 +3,8 @@
 The sources that changed, and those that include a header that changed, are read as the traced build
 compiled them, with the variant's texts laid over the bad version's files (clang's virtual file
 system). Only a failure says anything: a linker may still miss what a compiler does not, and warnings
-that a compiler of today makes errors of (an undeclared function) are for the real build to judge.
+that a compiler of today makes errors of (an undeclared function) are for the real build to judge; but of a function
+that the file had for itself (``static``) and that nobody else names, a linker finds none.
 
 A header may reach a hundred files, and a search asks for many variants that differ in one of them: what
 a file was told with the same texts is remembered, also what the same preprocessed text was told, and the file
@@ -40,6 +41,15 @@ _MADE_AS = ("y.tab", "lex.yy")
 _LINES = 60
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _STEERS = re.compile(rb"\s*#\s*(?:include|import|if|ifdef|ifndef|elif|else|endif)\b")
+_UNLINKED = re.compile(
+    r"warning: (?=(?:implicit declaration of|call to undeclared) function '(?P<called>\w+)'"
+    r"|function '\w+' has internal linkage but is not defined)"
+)
+_ASKED = (
+    "-Wimplicit-function-declaration",
+    "-Wno-error=implicit-function-declaration",
+    "-Wundefined-internal",
+)
 _NOT_FOUND = "#error '{}' file not found\n"
 """What stands for a file that the variant lacks: an overlay of files cannot hide one."""
 
@@ -216,18 +226,37 @@ class SyntaxCheck:
             preprocessed = hashlib.file_digest(file, "sha256").hexdigest()
         key = compilation, preprocessed
         if key not in self._read_before:
-            said = self._said_by(compilation, overlay, *_reading(compilation))
+            said = self._said_by(compilation, overlay, *_reading(compilation), *_ASKED)
             self._read_before[key] = _Told(said, preprocessed, read.stat().st_size)
         return self._read_before[key]
+
+    def _unlinked(self, compilation: Compilation, warned: str) -> str:
+        """The warnings, of which those are errors that tell of what no linker finds."""
+
+        def said(warning: re.Match[str]) -> str:
+            called = warning["called"]
+            return "error: " if not called or self._was_private(compilation, called) else warning[0]
+
+        return _UNLINKED.sub(said, warned)
+
+    def _was_private(self, compilation: Compilation, function: str) -> bool:
+        """Whether the bad version's file has a function for itself, and no other source names it."""
+        name = function.encode()
+        if any(name in self._names_in(c.source) for c in self._compilations if c != compilation):
+            return False
+        text = compilation.source.read_bytes() if compilation.source.is_file() else b""
+        return re.search(rb"\bstatic\b[^;{}()=]*\b%b\s*\(" % name, text) is not None
 
     def _said_by(self, compilation: Compilation, overlay: Path, *asked: str) -> str:
         argv = (*compilation.argv, *asked, "-ivfsoverlay", str(overlay))
         command = Command(argv, compilation.directory, scrubbed_environment(), merge=True)
         result = run(command, self._limits, scratch=overlay.parent)
         try:
-            if result.status is None or result.succeeded:
+            if result.status is None:
                 return ""
             text = result.stdout.text().replace(f"{self._root}{os.sep}", "")
+            if result.succeeded:
+                text = self._unlinked(compilation, text)
             return diagnostics(text, _LINES) if "error:" in text else ""
         finally:
             result.remove()
