@@ -54,6 +54,20 @@ def record(
     return directory / "000000"
 
 
+@pytest.mark.parametrize(
+    "line", ["env -i {0} 5; true", "(env -i sh -c '{0} 5; true'); true", "env AFTERD_TRACE= {0} 5"]
+)
+def test_a_program_is_recorded_whose_environment_is_empty(
+    stretch: Built, tmp_path: Path, line: str
+) -> None:
+    """The_silver_searcher is tested without a TERM: nothing was recorded."""
+    settings = {"AFTERD_BLOCKS": str(stretch.laboratory.store.blocks()), "AFTERD_RING": str(SMALL)}
+    traced = recording_into(tmp_path, settings)
+    environment = {"PATH": os.environ["PATH"], **traced}
+    subprocess.run(["sh", "-c", line.format(stretch.traced)], env=environment, check=True)
+    assert (tmp_path / "000000").exists() is ("AFTERD_TRACE=" not in line)
+
+
 @pytest.mark.parametrize("rounds", [1, 5, 9, 14, 23, 40])
 def test_a_window_is_the_end_of_the_whole(stretch: Built, tmp_path: Path, rounds: int) -> None:
     whole = Recording(record(stretch, tmp_path / "whole", str(rounds), AFTERD_RING=str(LARGE)))

@@ -1,6 +1,7 @@
 /* The run-time part of afterd-cc: a ring of 16-byte records per process, block counters, and a log of
  * what the process wrote. It lives in the traced program, so it allocates nothing from the program's
- * heap, keeps errno, and does nothing at all unless AFTERD_TRACE names a directory.
+ * heap, keeps errno, and does nothing at all unless AFTERD_TRACE names a directory, in its environment or
+ * in that of a process above it.
  *
  * A record is two words (afterd/trace/c/window/records.py reads them):
  *   tag:4 | id:28 | depth:32, value    blocks, local stores, calls, returns
@@ -339,8 +340,40 @@ static word numbered_blocks(void) {
     return now > known ? now : known;
 }
 
+/* What a file of /proc has to say of a process; how many bytes. */
+static size_t read_of(word number, const char *what, char *text, size_t size) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%lu/%s", (unsigned long)number, what);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    size_t done = 0;
+    for (ssize_t n = file < 0 ? 0 : 1; n > 0 && done < size - 1; done += n > 0 ? (size_t)n : 0)
+        n = read(file, text + done, size - 1 - done);
+    if (file >= 0) close(file);
+    text[done] = 0;
+    return done;
+}
+
+/* The directory of the trace, or NULL. A test may start its program with an environment of its own (env -i):
+ * then the nearest process above it has the name. */
+static const char *trace_directory(void) {
+    static char text[1 << 17];
+    static const char *found;
+    const char *own = getenv("AFTERD_TRACE"), *end;
+    if (own || found) return own ? own : found;
+    for (word number = (word)getppid(); number > 1; number = strtoull(end, NULL, 10)) {
+        size_t length = read_of(number, "environ", text, sizeof text);
+        for (char *at = text; at < text + length; at += strlen(at) + 1)
+            if (!strncmp(at, "AFTERD_TRACE=", 13)) return found = at + 13;
+        read_of(number, "stat", text, sizeof text);
+        end = strrchr(text, ')'); /* of the program's name; then the state, and who started it */
+        if (!end || strlen(end) < 4) break;
+        end += 4;
+    }
+    return found = "";
+}
+
 static void begin(word parent, word start) {
-    const char *trace = getenv("AFTERD_TRACE");
+    const char *trace = trace_directory();
     tracing = 0;
     if (!trace || !*trace) return;
     read_settings(trace);
