@@ -113,7 +113,7 @@ class Builder:
         if self._last is not None and self._last[0] == tree and not changed:
             return dataclasses.replace(self._last[1], seconds=0.0, ran=False)
         self._last, self._pure = None, not before
-        self._freshness.settle(changed)
+        self._freshness.settle(changed, recipe.words)
         wanted = declared_defaults(self.slot.path, self.slot.tracked_paths())
         forget_defaults(self.slot.path, declared, wanted, recipe.build)
         self._save(recipe, tree, whole=False)
@@ -158,7 +158,7 @@ class Builder:
         changed = self.slot.move_to(tree)
         self._generate(recipe)
         if self._is_compiled(changed):
-            self._freshness.settle(changed)
+            self._freshness.settle(changed, recipe.words)
             self._save(recipe, tree, whole=True)
 
     def _is_compiled(self, changed: Collection[str]) -> bool:

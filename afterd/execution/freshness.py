@@ -61,8 +61,9 @@ class Freshness:
         """Take no object of the last build for whole: it was killed, perhaps while writing one."""
         self._distrusted = True
 
-    def settle(self, changed: Collection[str]) -> set[Path]:
-        """Touch what must be built again now that ``changed`` (relative paths) were written.
+    def settle(self, changed: Collection[str], given: str | None = None) -> set[Path]:
+        """Touch what must be built again now that ``changed`` (relative paths) were written. ``given``: what the build
+        is told, if that is known.
 
         Returns the sources touched because of something make may not know.
         """
@@ -76,13 +77,13 @@ class Freshness:
             self._remove_configured(changed)
         if first or any(_AUTOTOOLS.fullmatch(PurePath(path).name) for path in changed):
             self._settle_autotools()
-        stale = self._stale(changed) if not first or self._distrusted else set()
+        stale = self._stale(changed, given) if not first or self._distrusted else set()
         self._distrusted = False
         _touch(sorted(stale))
         self._settle_grammars(written if first else {*written, *stale})
         return stale
 
-    def _stale(self, changed: Collection[str]) -> set[Path]:
+    def _stale(self, changed: Collection[str], given: str | None) -> set[Path]:
         """Sources whose objects may be older than what they were made from."""
         gone = [path for path in changed if not (self.root / path).exists()]
         removed = [path for path in gone if is_compiled(path)]
@@ -90,7 +91,8 @@ class Freshness:
         described = any(_DESCRIPTION.fullmatch(PurePath(path).name) for path in changed)
         if described or removed or self._distrusted:
             return self._graph.compiled()
-        return self._graph.includers([name for path in changed for name in _made_names(path)])
+        made = [name for path in changed for name in _made_names(path)]
+        return self._graph.includers(made, given)
 
     def _forget_objects(self, stems: Collection[str]) -> None:
         """Remove objects of removed sources, and archives, which keep members for ever."""

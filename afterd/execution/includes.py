@@ -1,19 +1,21 @@
 """Which C and C++ files include which, by name alone: enough to know what a header change reaches.
 
 Names are compared without their folders and without a preprocessor's conditions, and a computed
-``#include MACRO`` includes everything: the answer may be too large, which costs a compilation, and
-is never too small, which would cost a wrong outcome.
+``#include MACRO`` includes whatever is said of the macro anywhere, or everything where the build's command is not
+known: the answer may be too large, which costs a compilation, and is never too small, which would cost a wrong
+outcome.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path, PurePath
 
+from afterd.execution.computed_includes import ANYTHING, ComputedIncludes
 from afterd.limits import PROJECT
 
 _COMPILED_BY = {
@@ -29,12 +31,11 @@ INCLUDED = frozenset({*_HEADERS, ".def", ".tab", ".i", ".ii"})
 """Suffixes (lower case) of files that are read by #include and may themselves include."""
 
 _NOT_SOURCES = frozenset({".git", "node_modules", ".tox", ".venv", "__pycache__", ".libs"})
-_ANYTHING = "*"
 
 _DIRECTIVE = re.compile(
     rb"""^[ \t]*(?:
         \#[ \t]*(?:include|include_next|import|embed)\b[ \t]*
-            (?: ["<](?P<name>[^">\n]+)[">] | (?P<macro>[A-Za-z_]) )
+            (?: ["<](?P<name>[^">\n]+)[">] | (?P<macro>[A-Za-z_]\w*)(?P<called>[ \t]*\()? )
         | [.%]include[ \t]+["'](?P<assembler>[^"'\n]+)["']
     )""",
     re.MULTILINE | re.VERBOSE,
@@ -45,6 +46,7 @@ _DIRECTIVE = re.compile(
 class _Scanned:
     stamp: tuple[int, int]  # modification time in nanoseconds, size
     names: frozenset[str]
+    macros: frozenset[str]  # that stand for names
 
 
 class IncludeGraph:
@@ -56,21 +58,26 @@ class IncludeGraph:
         self.root = root
         self._beside = [path for path in beside if not path.is_relative_to(root)]
         self._scanned: dict[Path, _Scanned] = {}
+        self._computed = ComputedIncludes()
+        self._macros: Mapping[str, frozenset[str]] = {}
 
-    def includers(self, changed: Collection[str]) -> set[Path]:
-        """Compiled files that include, at any depth, a file named like one of ``changed``."""
+    def includers(self, changed: Collection[str], given: str | None = None) -> set[Path]:
+        """Compiled files that include, at any depth, a file named like one of ``changed``. ``given`` is what the build
+        is told; None where that is not known.
+        """
         self._scan()
+        self._look_up_macros(given)
         return self.known_includers(changed)
 
     def known_includers(self, changed: Collection[str]) -> set[Path]:
         """The same, as it was when the files were last looked at."""
         by_name: dict[str, list[Path]] = {}
         for path, scanned in self._scanned.items():
-            for name in scanned.names:
+            for name in scanned.names.union(*map(self._named, scanned.macros)):
                 by_name.setdefault(name, []).append(path)
         reached: set[Path] = set()
         names = [PurePath(path).name for path in changed]
-        names += [_ANYTHING] if names else []
+        names += [ANYTHING] if names else []
         for name in names:  # grows while we walk it
             for path in by_name.pop(name, ()):
                 if path not in reached:
@@ -95,10 +102,21 @@ class IncludeGraph:
         for path, status in chain(inside, beside):
             stamp = (status.st_mtime_ns, status.st_size)
             known = self._scanned.get(path)
-            found[path] = (
-                known if known and known.stamp == stamp else _Scanned(stamp, _included_files(path))
-            )
+            if known is None or known.stamp != stamp:
+                known = _Scanned(stamp, *_included_files(path))
+            found[path] = known
         self._scanned = found
+
+    def _look_up_macros(self, given: str | None) -> None:
+        macros = frozenset[str]().union(*(scanned.macros for scanned in self._scanned.values()))
+        self._macros = {}
+        if given is not None and macros:
+            others = (Path(entry.path) for entry in _files(self.root) if not _is_source(entry))
+            self._macros = self._computed.names(macros, given, self._scanned, others)
+
+    def _named(self, macro: str) -> frozenset[str]:
+        """What a macro may stand for: anything where that was not asked."""
+        return self._macros.get(macro, frozenset({ANYTHING}))
 
 
 def is_compiled(path: str | PurePath) -> bool:
@@ -108,31 +126,48 @@ def is_compiled(path: str | PurePath) -> bool:
 
 def source_files(root: Path) -> Iterator[os.DirEntry[str]]:
     """Regular files below ``root`` that hold C-like text; symbolic links are not followed."""
+    return filter(_is_source, _files(root))
+
+
+def _is_source(entry: os.DirEntry[str]) -> bool:
+    return PurePath(entry.name).suffix.lower() in COMPILED | INCLUDED
+
+
+def _files(root: Path) -> Iterator[os.DirEntry[str]]:
+    """Regular files below ``root``."""
     folders = [str(root)]
     for folder in folders:  # grows while we walk it
         with os.scandir(folder) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
                     folders += [entry.path] if entry.name not in _NOT_SOURCES else []
-                elif PurePath(entry.name).suffix.lower() in COMPILED | INCLUDED and entry.is_file(
-                    follow_symlinks=False
-                ):
+                elif entry.is_file(follow_symlinks=False):
                     yield entry
 
 
 def included_names(content: bytes) -> frozenset[str]:
     """The names in ``content``'s include directives, folders cut off; ``*`` for a computed one."""
-    names = set()
+    names, macros = _directives(content)
+    return names | {ANYTHING} if macros else names
+
+
+def _directives(content: bytes) -> tuple[frozenset[str], frozenset[str]]:
+    """The names in include directives, and the macros that stand for such names."""
+    names, macros = set[str](), set[str]()
     for match in _DIRECTIVE.finditer(content.replace(b"\\\r\n", b"").replace(b"\\\n", b"")):
         name = match["name"] or match["assembler"]
-        text = PurePath(os.fsdecode(name.strip().replace(b"\\", b"/"))).name if name else _ANYTHING
-        names.add(text)
-    return frozenset(names)
+        if name:
+            names.add(PurePath(os.fsdecode(name.strip().replace(b"\\", b"/"))).name)
+        elif match["called"]:
+            names.add(ANYTHING)
+        else:
+            macros.add(os.fsdecode(match["macro"]))
+    return frozenset(names), frozenset(macros)
 
 
-def _included_files(path: Path) -> frozenset[str]:
+def _included_files(path: Path) -> tuple[frozenset[str], frozenset[str]]:
     try:
         with path.open("rb") as file:
-            return included_names(file.read(PROJECT.source))
+            return _directives(file.read(PROJECT.source))
     except OSError:  # unreadable: the build will say so itself
-        return frozenset()
+        return frozenset(), frozenset()

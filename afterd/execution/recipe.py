@@ -114,6 +114,12 @@ class Recipe:
         return with_assignments(self.assigned, self.test)
 
     @property
+    def words(self) -> str:
+        """All that the build and the test are told: macros may be among it."""
+        known = scrubbed_environment(extra=self.extra).values()
+        return "\n".join((*self.build, *self.test, *self.assigned, *known))
+
+    @property
     def build_key(self) -> str:
         """Which build this is, surroundings included: objects of another are of no use to it."""
         return _digest(self.folder, self.environment_digest, "\0", *self.build)

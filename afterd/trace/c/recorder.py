@@ -267,7 +267,7 @@ class CRecorder:
         with made.in_place():
             shipped = json.loads((bad.runs.with_name(_SHIPPED)).read_text())
             altered = slot.move_to(tree)
-            Freshness(slot.path, shipped).settle(altered)
+            Freshness(slot.path, shipped).settle(altered, request.recipe.words)
             try:
                 self.seconds += self._compile(slot, bad.store)
             except TraceError:

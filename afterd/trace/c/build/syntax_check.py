@@ -74,6 +74,7 @@ class SyntaxCheck:
         self._texts_of = texts_of
         self._limits = limits
         self._graph = IncludeGraph(self._root, {each.source for each in self._compilations})
+        self._given = "\n".join({word for each in self._compilations for word in each.argv})
         self._reach: dict[str, set[Path]] = {}
         self._made: dict[str, set[Path]] = {}
         self._mentioned: dict[Path, frozenset[bytes]] = {}
@@ -181,7 +182,7 @@ class SyntaxCheck:
 
     def _reached_by(self, name: str) -> set[Path]:
         if name not in self._reach:
-            self._reach[name] = self._graph.includers([name])
+            self._reach[name] = self._graph.includers([name], self._given)
         return self._reach[name]
 
     def _told(self, compilation: Compilation, texts: Mapping[str, bytes], overlay: Path) -> _Told:
