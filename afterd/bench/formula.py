@@ -35,6 +35,7 @@ from afterd.symbolic import FailingRun, Input, NotFollowedError, Program, TooLon
 
 _TRIED = 4  # failing tests for each that is explained
 FORMULAS = ("BA", "BA+CW", "OFC", "OFC+CW")
+_VOTING = {"BA+CW": "bugassist-cw", "OFC+CW": "ofc-cw"}
 CONBAS = "CONBAS"
 _C = frozenset([".c"])
 
@@ -164,9 +165,9 @@ def _version(
         technique = bugassist if name.startswith("BA") else on_demand
         reports[name], work = _reports(technique, runs, weights if "CW" in name else None, options)
         named = combined_places(reports[name])
-        if name == "OFC+CW":
-            votes["ofc-cw"] = {line: -place for line, place in named.items()}
-            shares["ofc-cw"] = mean_covered(reports[name])
+        if name in _VOTING:
+            votes[_VOTING[name]] = {line: -place for line, place in named.items()}
+            shares[_VOTING[name]] = mean_covered(reports[name])
         agrees = _agree(reports["BA"], reports[name]) if name == "OFC" else None
         results[name] = Explained(
             _first_place(places(named), version.faulty), work.seconds,

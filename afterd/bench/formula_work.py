@@ -51,9 +51,9 @@ class Watched:
         """The failing path, and the sides that are asked for."""
         return self._timed(lambda: self.subject.on_demand(explored))
 
-    def all_paths(self) -> ProgramFormula:
-        """Every path up to the bounds."""
-        return self._timed(self.subject.all_paths)
+    def all_paths(self, most: int = 0, /) -> ProgramFormula:
+        """Every path up to the bounds, or of what is looked back over with so many instructions at most."""
+        return self._timed(lambda: self.subject.all_paths(most))
 
     def trace(self) -> ProgramFormula:
         """The failing path alone."""

@@ -34,7 +34,7 @@ K = 60.0
 KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "spectrum": ("ochiai", "op2", "dstar", "blockrank"),
-        "formula": ("ofc-cw",),
+        "formula": ("bugassist-cw", "ofc-cw"),
         "slice": ("conbas",),
         "loop": ("loop",),
     }
@@ -44,13 +44,25 @@ KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 Of the spectrum: the best ones on schedule-lab, and one by edges.
 """
 
+STAND_INS: Mapping[str, str] = MappingProxyType({"ofc-cw": "bugassist-cw"})
+"""Who speaks only where another one has no vote: what on-demand formulas find is what all paths give, and about the
+end of a run where all paths are too many.
+"""
+
 KIND_WEIGHTS: Mapping[str, float] = MappingProxyType(
     {kind: getattr(FUSION, kind) for kind in KINDS}
 )
 """What a kind's vote weighs without a benchmark of one's own."""
 
+
+def _shared(weight: float, speaking: Sequence[str]) -> dict[str, float]:
+    """A kind's weight among those who speak for it; a stand-in has what the other one leaves."""
+    count = sum(name not in STAND_INS or STAND_INS[name] not in speaking for name in speaking)
+    return dict.fromkeys(speaking, weight / count)
+
+
 WEIGHTS: Mapping[str, float] = MappingProxyType(
-    {name: KIND_WEIGHTS[kind] / len(names) for kind, names in KINDS.items() for name in names}
+    {n: w for kind, names in KINDS.items() for n, w in _shared(KIND_WEIGHTS[kind], names).items()}
 )
 """The techniques of a kind share its vote: they see the same and err together, so that their number is no
 evidence. What is not here weighs 1.
@@ -82,7 +94,10 @@ def fused_lines(
 
     A technique without a weight has its default one.
     """
-    given = {name: weights.get(name, WEIGHTS.get(name, 1.0)) for name in votes}
+    weight = {name: weights.get(name, WEIGHTS.get(name, 1.0)) for name in votes}
+    speaking = {name for name in votes if votes[name] and weight[name]}
+    votes = {n: scores for n, scores in votes.items() if STAND_INS.get(n) not in speaking}
+    given = {name: weight[name] for name in votes}
     counting = _counting_weights(given, shares)
     by_technique = {
         name: places({line: -score for line, score in scores.items()})
@@ -149,8 +164,7 @@ def weights_learned(cases: Sequence[Case]) -> dict[str, float]:
     for _ in range(2 if cases else 0):
         for kind in _kinds_of(names):
             for speaking, choice in product(_speakers(kind), FUSION.choices):
-                shares = dict.fromkeys(speaking, choice / len(speaking))
-                tried = {**weights, **dict.fromkeys(kind, 0.0), **shares}
+                tried = {**weights, **dict.fromkeys(kind, 0.0), **_shared(choice, speaking)}
                 if any(tried.values()) and _is_firmly_better(found := places_with(tried), best):
                     weights, best = tried, found
     return weights

@@ -44,9 +44,11 @@ class FailingRun:
         """The failing path, and the sides that were asked for. Raises TooLargeError."""
         return self._formula(exactly_these_sides(explored), all_paths=False)
 
-    def all_paths(self) -> ProgramFormula:
-        """Every path up to the bounds. Raises TooLargeError where they cut it short."""
-        return self._formula(lambda _branch: True, all_paths=True)
+    def all_paths(self, most: int = 0, /) -> ProgramFormula:
+        """Every path up to the bounds, or of what is looked back over with so many instructions at most. Raises
+        TooLargeError where that cuts it short.
+        """
+        return self._formula(lambda _branch: True, all_paths=True, most=most)
 
     def trace(self) -> ProgramFormula:
         """The failing path alone: behind a branch that goes the other way all is free."""
@@ -85,19 +87,21 @@ class FailingRun:
         return not before
 
     def _formula(
-        self, wanted: object, *, all_paths: bool, trace_only: bool = False
+        self, wanted: object, *, all_paths: bool, trace_only: bool = False, most: int = 0
     ) -> ProgramFormula:
         assert callable(wanted)
         try:
             count = self.length
-            if all_paths and count > self.program.bounds.symbolic:
+            if all_paths and not most and count > self.program.bounds.symbolic:
                 raise TooLargeError(f"the run alone has {count} instructions")
             bounds = replace(
                 self.program.bounds, whole_sides=self.whole_sides, over=self.over,
                 doubts_premises=self.doubts_premises,
             )  # fmt: skip
-            if self.window and not all_paths:
+            if self.window and (most or not all_paths):
                 bounds = replace(bounds, symbolic=self.window)
+            if most:
+                bounds = replace(bounds, total=most)
             assert self.shown is not None
             whole = count <= bounds.symbolic and self.shown.ending != ENDLESS
             last = None if whole else self.shown.first_wrong(self.expectation)

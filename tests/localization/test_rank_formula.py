@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pipeline_runs import afterd, repository
 
-from afterd.localization.fusion import KINDS
+from afterd.localization.fusion import KINDS, STAND_INS
 
 LIBRARY = """\
 static int limited(int value, int low, int high)
@@ -103,8 +103,8 @@ def test_the_good_version_is_the_oracle(tmp_path: Path, technique: str) -> None:
     assert rank_of(found, "fused") == 1
     (fused,) = (r["ranking"] for r in found["rankings"] if r["technique"] == "fused")
     fault = next(p for p in fused if p["line"] == FAULT)
-    assert fault["votes"]["ofc-cw"] == 1
-    assert set(fault["votes"]) == {"ochiai", "op2", "dstar", "blockrank", "ofc-cw", "conbas"}
+    assert fault["votes"]["bugassist-cw"] == 1
+    assert set(fault["votes"]) == {"ochiai", "op2", "dstar", "blockrank", "bugassist-cw", "conbas"}
     assert next(p for p in found["rankings"][0]["ranking"])["votes"] is None
 
 
@@ -112,7 +112,7 @@ def test_the_votes_of_a_fusion_are_shown(tmp_path: Path) -> None:
     path = project(tmp_path / "fees", SUITE, fee=PROGRAM)
     asked = ("--technique", "fused", "--build", "make", "--", "make", "check")
     shown = afterd("rank", "HEAD~1..HEAD", *asked, cwd=path)
-    assert "ofc-cw 1, conbas " in shown.out, shown.err + shown.out
+    assert "bugassist-cw 1, conbas " in shown.out, shown.err + shown.out
     assert "fused has no vote of loop: it needs an explanation of a failed test" in shown.out
 
 
@@ -124,7 +124,7 @@ def test_weights_decide_what_a_fusion_says(tmp_path: Path) -> None:
     asked = ("HEAD~1..HEAD", "--technique", "fused", "--weights", str(weights))
     found = ranked(path, *asked, "--build", "make", "--", "make", "check")
     ranking = found["rankings"][0]["ranking"]
-    unnamed = {p["score"] for p in ranking if not {"ofc-cw", "conbas"} & set(p["votes"])}
+    unnamed = {p["score"] for p in ranking if not {"bugassist-cw", "conbas"} & set(p["votes"])}
     assert len(unnamed) == 1  # what tells these lines apart weighs nothing
     weights.write_text("{}")
     afterd("rank", *asked, "--", "make", "check", cwd=path).refused(2, "weights")
@@ -140,7 +140,9 @@ def test_all_kinds_of_evidence_vote_once_the_loop_was_asked(tmp_path: Path) -> N
     assert rank_of(found, "loop") == 1
     fault = found["rankings"][0]["ranking"][0]
     assert fault["line"] == FAULT
-    assert fault["votes"].keys() == {name for names in KINDS.values() for name in names}
+    assert fault["votes"].keys() == {
+        name for names in KINDS.values() for name in names if name not in STAND_INS
+    }
     assert fault["votes"]["loop"] == 1
     files = {place["file"] for place in found["rankings"][1]["ranking"]}
     assert "suite.sh" not in files

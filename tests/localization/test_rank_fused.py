@@ -52,5 +52,13 @@ def test_a_vote_about_a_part_of_the_runs_is_a_part_of_a_vote() -> None:
     assert whole.shares == {}
 
 
+def test_a_stand_in_is_not_asked_where_the_other_one_answered() -> None:
+    voters = {"bugassist-cw": Fixed({A: 1.0}), "ofc-cw": Fixed({B: 1.0})}
+    votes = FusedVoter(voters)(counted())
+    assert (votes.parts, votes.missing) == ({A: {"bugassist-cw": 1.0}}, {})
+    silent = {**voters, "bugassist-cw": Fixed({}, "a range")}
+    assert FusedVoter(silent)(counted()).parts == {B: {"ofc-cw": 1.0}}
+
+
 def test_it_is_a_technique_of_rank() -> None:
     assert "fused" in VOTERS

@@ -41,6 +41,7 @@ def on_demand(
     CoMSS has a repair within the formula, so it is one of BugAssist's; and each of BugAssist's
     contains one of ours, so that the two sets are equal (the paper observed it).
 
+    Where all sides are so few that the first growth would take them in, they are what is begun with.
     A long run is asked for from its end, and single statements first: they are what is mostly wanted.
     Larger sets are asked for in the widest window that was settled.
 
@@ -51,14 +52,16 @@ def on_demand(
     name = "OFC" if weights is None else "OFC+CW"
 
     def settled(windows: Windows) -> _Growing:
-        growing = _Growing(subjects, windows, solver, weights)
+        growing = _Growing(subjects, windows, solver, weights, begun.get(windows))
         growing.ask(1)
         if not growing.sets:
             growing.ask_on(size)
         return growing
 
     try:
-        growing = widest_answer(subjects, solver, settled)
+        whole = tuple(subject.windows()[-1] for subject in subjects)
+        begun = {whole: all_sides(subjects, whole)}
+        growing = widest_answer(subjects, solver, settled, at_once=bool(begun[whole]))
     except TooLargeError as refused:
         return Report(name, reason=f"gives up: {refused}", weights=weights)
     growing.ask_on(size)
@@ -86,6 +89,7 @@ class _Growing:
     windows: Windows
     solver: Corrections
     weights: Mapping[Line, int] | None
+    begun: Sequence[ProgramFormula] | None = None  # all sides, if they are few; None: not known
     explored: set[Branch] = field(default_factory=set)
     spare: set[Branch] = field(default_factory=set)  # of these, what nothing asked for last time
     by_factor: bool = True  # until the formula was too large
@@ -181,12 +185,21 @@ class _Growing:
         """The formula with the sides that are explored, and those it has not. Raises TooLargeError."""
         while self.encoded is None:
             try:
-                self.formulas = [subject.on_demand(self.explored) for subject in self.subjects]
+                self.formulas = self._begun() or [
+                    subject.on_demand(self.explored) for subject in self.subjects
+                ]
                 self.last = self.encoded = encoded_together(self.formulas, self.solver)
             except TooLargeError:
                 if not self._makes_do_with_less():
                     raise
         return [side for formula in self.formulas for side in formula.frontier], self.encoded
+
+    def _begun(self) -> Sequence[ProgramFormula]:
+        """All sides, once, if they are few."""
+        if self.begun is None:
+            self.begun = all_sides(self.subjects, self.windows)
+        found, self.begun = self.begun, ()
+        return found
 
     def _makes_do_with_less(self) -> bool:
         """Whether there is less to ask for: only the sides that are needed, and nothing within them
@@ -203,6 +216,27 @@ class _Growing:
         """Whether fewer sides are asked for than were."""
         fewer = [subject.force_less() for subject in self.subjects]
         return any(fewer) or bool(self.spare)
+
+
+def all_sides(subjects: Sequence[Subject], windows: Windows) -> Sequence[ProgramFormula]:
+    """The formulas with all sides where these are so few that the first growth would take them in; none where
+    they are more, or where a formula is so small that it takes in only what it needs.
+
+    Of a long run they have no more instructions than a growth gives the longest that is asked for at once.
+    """
+    grown = 1 + DEMAND.factor
+    longest = grown * DEMAND.whole
+    if sum(windows) < DEMAND.windows[0] or max(windows) > longest:
+        return ()
+    look_back(subjects, windows)
+    try:
+        found = [
+            subject.all_paths(min(grown * window, longest))
+            for subject, window in zip(subjects, windows, strict=True)
+        ]
+    except TooLargeError:
+        return ()
+    return () if any(formula.frontier for formula in found) else found
 
 
 def grown_sides(

@@ -68,8 +68,9 @@ class RecordedRun:
         del explored
         return self.trace()
 
-    def all_paths(self) -> ProgramFormula:
+    def all_paths(self, most: int = 0, /) -> ProgramFormula:
         """A recording has one path."""
+        del most
         raise TooLargeError("only the path that was run is recorded")
 
     def force_less(self) -> bool:

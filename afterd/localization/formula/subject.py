@@ -16,8 +16,10 @@ class Subject(Protocol):
         """The failing path, and the sides that are asked for."""
         ...
 
-    def all_paths(self) -> ProgramFormula:
-        """Every path up to the bounds."""
+    def all_paths(self, most: int = 0, /) -> ProgramFormula:
+        """Every path up to the bounds; or those of what is looked back over, where they have no more than so
+        many instructions.
+        """
         ...
 
     def trace(self) -> ProgramFormula:

@@ -41,15 +41,19 @@ Windows = tuple[int, ...]
 
 
 def widest_answer(
-    subjects: Sequence[Subject], solver: Corrections, ask: Callable[[Windows], _Answer]
+    subjects: Sequence[Subject],
+    solver: Corrections,
+    ask: Callable[[Windows], _Answer],
+    *,
+    at_once: bool = False,
 ) -> _Answer:
     """The answer about the widest window that was settled with a set, of the narrowest where none was.
 
-    A short run is asked for whole, and from its end where that gives nothing. Each window has an
-    encoding of its own. Raises TooLargeError where a run cannot be followed.
+    A short run, and one that is to be asked for ``at_once``, is asked for whole, and from its end where that gives
+    nothing. Each window has an encoding of its own. Raises TooLargeError where a run cannot be followed.
     """
     levels = _levels([subject.windows() for subject in subjects])
-    if sum(levels[-1]) <= DEMAND.whole or len(levels) == 1:
+    if at_once or sum(levels[-1]) <= DEMAND.whole or len(levels) == 1:
         whole = _asked_windows(subjects, levels.pop(), ask)
         if whole.settled or whole.sets or not levels or solver.over:
             return whole

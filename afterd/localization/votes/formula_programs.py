@@ -67,9 +67,9 @@ class FailingInput:
         """See ``formula.subject.Subject``."""
         return formula_suspecting(self.run.on_demand(explored), self.suspect)
 
-    def all_paths(self) -> ProgramFormula:
+    def all_paths(self, most: int = 0, /) -> ProgramFormula:
         """See ``formula.subject.Subject``."""
-        return formula_suspecting(self.run.all_paths(), self.suspect)
+        return formula_suspecting(self.run.all_paths(most), self.suspect)
 
     def trace(self) -> ProgramFormula:
         """See ``formula.subject.Subject``."""

@@ -36,9 +36,9 @@ class RecordedTest:
         """See ``formula.subject.Subject``."""
         return formula_suspecting(self.run.on_demand(explored), self._suspect)
 
-    def all_paths(self) -> ProgramFormula:
+    def all_paths(self, most: int = 0, /) -> ProgramFormula:
         """See ``formula.subject.Subject``."""
-        return self.run.all_paths()
+        return self.run.all_paths(most)
 
     def trace(self) -> ProgramFormula:
         """See ``formula.subject.Subject``."""

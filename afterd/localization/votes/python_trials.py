@@ -179,8 +179,9 @@ class GeneratedSubject:
         del explored
         return self.trace()
 
-    def all_paths(self) -> ProgramFormula:
+    def all_paths(self, most: int = 0, /) -> ProgramFormula:
         """See ``formula.subject.Subject``."""
+        del most
         raise TooLargeError("only the path that was run is recorded")
 
     def force_less(self) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from formula_programs import named, program, sets
+from formula_programs import loaded, named, program, sets
 
+from afterd.bench.formula_work import Watched
 from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.on_demand import on_demand
 from afterd.localization.formula.report import Report, ranked_lines
@@ -62,6 +64,44 @@ def test_all_paths_give_the_same_diagnoses(solver: Corrections) -> None:
 def test_other_inputs(solver: Corrections, x: int, y: int, expected: set[frozenset[int]]) -> None:
     for technique in (bugassist, on_demand):
         assert sets(NAME, technique([failing(x, y)], solver).diagnoses) == expected
+
+
+ROUNDS = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  int limit = atoi(argv[1]), sum = 1, at;
+  for (at = 0; at < 12; at++) {
+    if (at > limit)
+      sum += at;
+    else
+      sum -= 1;
+  }
+  printf("%d\\n", sum);
+  return 0;
+}
+"""
+
+
+def test_on_demand_touches_no_more_than_all_paths_where_they_are_few(tmp_path: Path) -> None:
+    """A formula that has to grow would have taken them in at once: gauge and tariff executed half as much again."""
+    programs = {}
+    for name, first in (("good", "0"), ("bad", "1")):
+        file = tmp_path / name / "rounds.c"
+        file.parent.mkdir()
+        file.write_text(ROUNDS.replace("sum = 1", f"sum = {first}"))
+        programs[name] = loaded(file)
+    given = Input(("5",))
+    expected = programs["good"].run(given).expectation
+    reports, touched = [], []
+    for technique in (bugassist, on_demand):
+        with Corrections() as solver:
+            watched = Watched(FailingRun(programs["bad"], given, expected))
+            reports.append(technique([watched], solver))
+            touched.append((watched.instructions, solver.encoding.size))
+    assert set(reports[0].diagnoses) == set(reports[1].diagnoses)
+    assert reports[1].diagnoses
+    assert touched[1] == touched[0]
 
 
 def test_several_inputs_both_ways(solver: Corrections) -> None:

@@ -22,7 +22,7 @@ class Run:
     def on_demand(self, explored: Collection[Branch], /) -> ProgramFormula:
         raise NotImplementedError
 
-    def all_paths(self) -> ProgramFormula:
+    def all_paths(self, most: int = 0, /) -> ProgramFormula:
         raise NotImplementedError
 
     def trace(self) -> ProgramFormula:
