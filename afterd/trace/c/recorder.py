@@ -11,10 +11,10 @@ import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from afterd.errors import TraceError
 from afterd.execution.build import diagnostics
@@ -31,6 +31,12 @@ from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.progress import Progress, Silent
 from afterd.trace.c.build.modules import ModuleStore, built_modules, modules_made
 from afterd.trace.c.build.source import Sources
+from afterd.trace.c.build.standing import (
+    checked_out,
+    paths_below,
+    remove_what_tests_left,
+    told_by,
+)
 from afterd.trace.c.build.traced_build import begin_build, environment, prepare, recording_into
 from afterd.trace.c.failure.quoted import quoted_texts
 from afterd.trace.c.read.process import Process, paired_recordings, recorded_processes
@@ -48,6 +54,8 @@ _SHIPPED = "shipped"
 _STANDING = "standing"  # the paths that were there when the build was done
 _REPLAYS = "replays"
 _SHOWN = "shown"
+_RUN = "run"
+_TEST_BUILDS = "test-builds"  # is there if the test compiled something as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +209,7 @@ class CRecorder:
             tree, directory = request.tree(variant), request.directory / name
             spent, blocks = self._build(tree, slot, directory)
             store = ModuleStore(directory / "build")
-            return Version(slot, tree, store, range(blocks), directory / "run"), spent
+            return Version(slot, tree, store, range(blocks), directory / _RUN), spent
 
         trees = [request.tree(variant) for variant, _, _ in sides]
         assert all(trees)  # made here: a pygit2 repository is used by one thread at a time
@@ -219,24 +227,56 @@ class CRecorder:
         blocks were numbered.
         """
         request = self._request
-        mark = directory / _MARK
-        key = f"{tree} {request.recipe.build_key} {request.toolchain.version}"
         for parked in slot.path.parent.glob(f"{slot.path.name}-*"):
             remove_directory(parked)  # of a run that was killed, or of another recorder
-        built, _, numbered = mark.read_text().rpartition(" ") if mark.exists() else ("", "", "")
-        if built == key and slot.tree == tree:
-            return 0.0, int(numbered)
+        key = f"{request.recipe.build_key} {request.toolchain.version}"
+        standing, numbered = told_by(directory / _MARK, key)
+        if standing and slot.tree == standing:
+            if standing == tree:
+                return 0.0, numbered
+            with suppress(TraceError):
+                return self._built_further(tree, slot, directory, numbered)
         if directory.exists():
             remove_directory(directory)
         (directory / "build").mkdir(parents=True)
         slot.move_to(tree)
-        (directory / _SHIPPED).write_text(json.dumps(_checked_out(slot)))
+        (directory / _SHIPPED).write_text(json.dumps(checked_out(slot)))
         surroundings = request.recipe.build_in(slot.path).environment
         store = prepare(directory / "build", request.toolchain, surroundings)
-        seconds, blocks = self._compile(slot, store), store.blocks()
-        (directory / _STANDING).write_text(json.dumps(_paths(slot.path)))
-        mark.write_text(f"{key} {blocks}")
-        return seconds, blocks
+        return self._compile(slot, store), self._mark(tree, slot, store)
+
+    def _built_further(
+        self, tree: str, slot: Slot, directory: Path, numbered: int
+    ) -> tuple[float, int]:
+        """The same of another tree's build, which stands there: a shorter range's ends have most of it. What that one's
+        test compiled is not gone on from. Raises TraceError.
+        """
+        store, mark = ModuleStore(directory / "build"), directory / _MARK
+        first = store.blocks()
+        mark.unlink()
+        if (directory / _TEST_BUILDS).exists():
+            raise TraceError("What the other tree's test compiled stands there as well.")
+        shutil.rmtree(directory / _RUN, ignore_errors=True)
+        altered = slot.move_to(tree)
+        remove_what_tests_left(slot.path, directory / _STANDING, altered)
+        self._settle(slot, directory / _SHIPPED, altered)
+        seconds = self._compile(slot, store)
+        own = range(first, store.blocks())
+        store.keep(built_modules(store, range(numbered), own, range(0), range(0)))
+        return seconds, self._mark(tree, slot, store)
+
+    def _mark(self, tree: str, slot: Slot, store: ModuleStore) -> int:
+        """Note that a build is whole; how many blocks it numbered."""
+        key = f"{self._request.recipe.build_key} {self._request.toolchain.version}"
+        directory, blocks = store.directory.parent, store.blocks()
+        (directory / _STANDING).write_text(json.dumps(paths_below(slot.path)))
+        (directory / _MARK).write_text(f"{tree} {key} {blocks}")
+        return blocks
+
+    def _settle(self, slot: Slot, shipped: Path, altered: Sequence[str]) -> None:
+        """Let make see what was written into a slot that was built."""
+        known = json.loads(shipped.read_text())
+        Freshness(slot.path, known).settle(altered, self._request.recipe.words)
 
     def _compile(self, slot: Slot, store: ModuleStore) -> float:
         """Run the build in a slot with afterd-cc; the seconds it took. Raises TraceError."""
@@ -246,7 +286,7 @@ class CRecorder:
         begin_build(store)
         command = sparing_command(recipe.build_in(slot.path), slot)
         traced = replace(command, environment=environment(store, command.environment))
-        result = run(traced, recipe.limits.build, anew=partial(_checked_out, slot))
+        result = run(traced, recipe.limits.build, anew=partial(checked_out, slot))
         try:
             if not result.succeeded:
                 first = (diagnostics(result.stdout.text(), 1) or result.describe()).strip()
@@ -265,13 +305,12 @@ class CRecorder:
         tree, first = request.tree(variant), bad.store.blocks()
         made = replace(bad, tree=tree, runs=bad.runs.with_name(name), parked=parked)
         with made.in_place():
-            shipped = json.loads((bad.runs.with_name(_SHIPPED)).read_text())
             altered = slot.move_to(tree)
-            Freshness(slot.path, shipped).settle(altered, request.recipe.words)
+            self._settle(slot, bad.runs.with_name(_SHIPPED), altered)
             try:
                 self.seconds += self._compile(slot, bad.store)
             except TraceError:
-                if not _remove_what_tests_left(slot.path, bad.runs.with_name(_STANDING), altered):
+                if not remove_what_tests_left(slot.path, bad.runs.with_name(_STANDING), altered):
                     raise
                 self.seconds += self._compile(slot, bad.store)
         own, inherited = range(first, bad.store.blocks()), self._tested.get(bad.runs, range(0))
@@ -290,6 +329,8 @@ class CRecorder:
             with version.in_place():
                 tested = self._test(version, version.runs)
             compiled = [first, version.store.blocks()]
+            if compiled[0] != compiled[1]:
+                version.runs.with_name(_TEST_BUILDS).touch()
             told = {"seconds": tested.seconds, "passed": tested.passed, "compiled": compiled}
             keep(version.runs, key, told)
         self.seconds += told["seconds"]
@@ -436,35 +477,6 @@ class CRecorder:
 
 def _ended_after(records: int) -> dict[str, str]:
     return {"AFTERD_STOP_RECORD": str(records), "AFTERD_STOP_ENDS": "1"}
-
-
-def _checked_out(slot: Slot) -> list[str]:
-    """Make a slot what was checked in, the parsers that were newer than their grammars; what of it a
-    build could also have made.
-    """
-    slot.hard_reset()
-    freshness = Freshness(slot.path)
-    freshness.settle(())
-    return sorted(freshness.shipped or ())
-
-
-def _paths(directory: Path) -> list[str]:
-    return [str(path.relative_to(directory)) for path in directory.rglob("*")]
-
-
-def _remove_what_tests_left(directory: Path, standing: Path, altered: Sequence[str]) -> bool:
-    """Remove what neither a build made (``standing`` lists what was there behind it) nor a move to another
-    tree brought; whether there was any of it. A makefile may take it for its own: ``-include *.d``.
-    """
-    known = {*json.loads(standing.read_text()), *altered}
-    known |= {str(parent) for path in altered for parent in PurePath(path).parents}
-    left = [path for path in _paths(directory) if path not in known]
-    for path in map(directory.joinpath, left):
-        if path.is_dir() and not path.is_symlink():
-            remove_directory(path)
-        else:
-            path.unlink(missing_ok=True)
-    return bool(left)
 
 
 def _made_anew(folder: Path) -> None:

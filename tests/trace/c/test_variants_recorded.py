@@ -132,6 +132,23 @@ def test_a_variant_compiles_what_it_touches_and_is_read_with_its_own_modules(
         assert sorted(views) == ["first", "main", "second"]
 
 
+def test_another_tree_is_built_on_from_what_stands_there(directory: Path) -> None:
+    """A commit's own range is recorded at both ends as well: libgit2's two hundred files were compiled four times."""
+    assert output(CRecorder(request_in(directory)).record(NOTHING)) == b"first 2\nsecond 2\n"
+    index = directory / "trace/bad/build/modules.jsonl"
+    whole = request_in(directory)
+    half = replace(whole, tree=lambda undone: whole.tree(undone | FIRST))
+    inode = index.stat().st_ino
+    other = CRecorder(half).record(NOTHING)
+    assert index.stat().st_ino == inode, "its build was thrown away"
+    assert output(other) == b"first 1\nsecond 2\n"
+    assert sources(other) == ["first.c", "main.c", "second.c"]
+    assert len(index.read_text().splitlines()) == 3
+    variant = CRecorder(half).record(SECOND)
+    assert output(variant) == b"first 1\nsecond 1\n"
+    assert sources(variant) == ["first.c", "main.c", "second.c"]
+
+
 def test_what_a_test_left_does_not_stand_in_the_way_of_a_variant(directory: Path) -> None:
     """A folder of bfs's test was named as the files that its makefile includes are: the twin did not build, and
     the story was told without it.

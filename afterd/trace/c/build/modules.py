@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -61,6 +61,14 @@ class ModuleStore:
             fcntl.flock(index, fcntl.LOCK_EX)
             index.write(json.dumps(row) + "\n")
         return made
+
+    def keep(self, modules: Iterable[Module]) -> None:
+        """Forget all others."""
+        index, kept = self.directory / "modules.jsonl", {module.ir.name for module in modules}
+        if index.exists():
+            rows = index.read_text(errors="surrogateescape").splitlines(keepends=True)
+            own = [row for row in rows if json.loads(row)["ir"] in kept]
+            index.write_text("".join(own), errors="surrogateescape")
 
     def note_opaque(self, source: str, reason: str) -> None:
         """Remember a translation unit that was compiled without instrumentation, and why."""
