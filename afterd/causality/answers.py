@@ -17,6 +17,7 @@ from afterd.causality.deltas.dependencies import Changes, home, structural_order
 from afterd.model.change import NOTHING, Change, ChangeForm, ChangeId, ChangeSet
 
 _NAME = re.compile(r"[A-Za-z_]\w+")
+_LETTER = re.compile(r"\b[A-Za-z]\b")
 _GIVEN_UP = re.compile(
     r"^\w+Error: .*\((?P<file>[^\s()/]+\.py), line (?P<line>\d+)\)", re.MULTILINE
 )
@@ -41,6 +42,10 @@ class Answers:
         self.taken_away = {
             change.id: _names(change, "-") - _names(change, "+") for change in changes.values()
         }
+        self._letters_gone = {
+            change.id: _names(change, "-", _LETTER) - _names(change, "+", _LETTER)
+            for change in changes.values()
+        }
         self._changes = changes
         self._proves = proves
         self._added = {change.id: added_lines(change) for change in changes.values()}
@@ -61,7 +66,8 @@ class Answers:
     ) -> ChangeSet:
         """Those that wrote a line which is shown, include a header of the system that clashes, or want a file that is
         not there, or took it away, and those that took away the definition of a name; else those in a file with errors
-        that mention a name in them, or stand at the head of a function of that name; else the one that mentions most.
+        that mention a name in them (took it away, if it is one letter that nothing defines), or stand at the head of a
+        function of that name; else the one that mentions most.
         """
         about = complaint(said)
         wrote = [c for c in candidates if self._added[c] & about.lines]
@@ -69,7 +75,11 @@ class Answers:
         wrote = wrote or [c for c in candidates if about.missing and self._misses(c, about)]
         if answering := self._brings(about.unknown).intersection(candidates).union(wrote):
             return answering
-        mentioning = [c for c in candidates if self.names[c] & about.names]
+        mentioning = [
+            c
+            for c in candidates
+            if self.names[c] & about.names or self._letters_gone[c] & about.unknown
+        ]
         near = [c for c in mentioning if about.is_in(self._changes[c].file)]
         if not self._proves:
             near = self._nearest(near, [c for c in reverted if self._mentions(c, about.names)])
@@ -160,7 +170,7 @@ def _distance(places: Sequence[int], line: int) -> int:
     return min(abs(line - place) for place in places[max(index - 1, 0) : index + 1])
 
 
-def _names(change: Change, signs: str = "-+") -> frozenset[str]:
+def _names(change: Change, signs: str = "-+", written: re.Pattern[str] = _NAME) -> frozenset[str]:
     """The identifiers on the lines that a change removes or adds, or does one of the two with."""
     lines = (line for sign in signs for line in change.lines(sign))
-    return frozenset(name for line in lines for name in _NAME.findall(line))
+    return frozenset(name for line in lines for name in written.findall(line))

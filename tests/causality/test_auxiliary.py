@@ -423,3 +423,21 @@ def test_what_builds_asked_for_is_known_of_those_that_have_all_that_asked() -> N
     assert search.named(frozenset({"c1", "c2", "c3", "c6"})) == frozenset({"c9"})
     assert search.by_names(frozenset({"c1", "c2", "c3", "c6", "c7"})) == frozenset({"c9"})
     assert len(built) == before
+
+
+def test_a_name_of_one_letter_is_asked_for_where_it_was_taken_away() -> None:
+    """Mbed TLS: a macro's body declared the C that another one's uses; nobody was asked, and the guilty change was said
+    to need very many others.
+    """
+    changes = {
+        identifier: replace(each, patch="-int other;\n+int C2;\n", file="a.c")
+        for identifier, each in made(COUNT).items()
+    }
+    changes["c9"] = replace(changes["c9"], patch="-    mpi C;     \\\n")
+    changes["c10"] = replace(changes["c10"], patch="-    f(C, 1);\n+    f(C, 2);\n")
+
+    def against(reverted: ChangeSet) -> str:
+        return "" if "c9" in reverted else "a.c:3:5: error: use of undeclared identifier 'C'"
+
+    search = AuxiliarySearch(lambda _reverted: True, changes, ids(COUNT), Standing(against))
+    assert search.along("c1") == frozenset({"c9"})
