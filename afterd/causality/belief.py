@@ -177,11 +177,23 @@ class Belief:
             mask = further & ~closed
         return closed
 
-    def _missed(self, mask: int) -> int:
-        """The suspects of a closed mask without those that only define what others of it use: with these undone nobody
-        asks for what they define, so they are in no smallest root.
+    def _smallest_roots(self, places: tuple[int, ...]) -> list[tuple[int, float]]:
+        """What smallest roots suspects that may be undone together point to, and how much to each: themselves with what
+        they need, without those that only define what others of these use, as with these undone nobody asks for it. Of
+        one that several others use, half to all of these, and half to each alone: by which of them the fault comes out
+        is not known.
         """
-        return mask & ~self._defining or mask
+        closed = self._closed(sum(1 << place for place in places))
+        users = closed & ~self._defining or closed
+        if len(places) > 1 or users == closed or users.bit_count() == 1:
+            return [(users, 1.0)]
+        every = list(bits(users))
+        whole = sum(self._weights[place] for place in every) or 1.0
+        alone = [
+            (self._closed(1 << place) & ~self._defining, 0.5 * self._weights[place] / whole)
+            for place in every
+        ]
+        return [(users, 0.5), *alone]
 
     def cost(self, mask: int) -> float:
         """What a run costs, in runs of what can be built as it is, by what each suspect takes along."""
@@ -234,9 +246,9 @@ class Belief:
             whole = sum(products) or 1.0
             share = chance / whole
             for places, product in zip(sets, products, strict=True):
-                mask = self._missed(self._closed(sum(1 << i for i in places)))
-                weight = share * product * _factor(mask, predictions) ** self._trust
-                weighed[mask] = weighed.get(mask, 0.0) + weight
+                for mask, part in self._smallest_roots(places):
+                    weight = part * share * product * _factor(mask, predictions) ** self._trust
+                    weighed[mask] = weighed.get(mask, 0.0) + weight
         others, guilt = sum(weighed.values()), sum(self._weights) or 1.0
         for mask in self._whole_homes():
             share = sum(self._weights[place] for place in bits(mask)) / guilt

@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from afterd.causality.cause import Link
-from afterd.causality.infection import Green, detours, effect, is_infected, is_settled
+from afterd.causality.infection import Green, detours, effect, is_compared, is_infected, is_settled
 from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, normal, observed_value, same_value
 from afterd.logic.terms import distinct_reads
 from afterd.model.change import ChangeId, ChangeSet
-from afterd.model.term import Read, Sort, SortKind, StepId
+from afterd.model.term import Read, Sort, SortKind, StepId, Term, reads
 from afterd.model.trace import Alignment, Effect, Execution, Predicate, Step
 from afterd.weights import ODDS
 
@@ -47,7 +47,8 @@ class Counterfactual:
         own = self._failure.step if self._failure else None
         self._steps = [steps[identifier] for identifier in sorted(steps) if identifier != own]
         self._acting = {step.id: self._changes(step) for step in self._steps}
-        self._inputs = {s.id: [read.step for read in distinct_reads(s.term)] for s in self._steps}
+        self._inputs = {s.id: _input_steps(s.term) for s in self._steps}
+        self._contents = {s.id: _content_steps(s.term) for s in self._steps}
         self._detours = {
             step.id: [*detours(execution, green, step), *step.choices] for step in self._steps
         }
@@ -94,7 +95,11 @@ class Counterfactual:
             gone = guard.as_in_green and step.green.alignment is Alignment.ABSENT
             return _Imagined(UNKNOWN, as_in_green=gone, happens=not gone)
         touched = self._touches(step, reverted)
-        sources = (*self._inputs[step.id], *self._detours[step.id])
+        sources = (
+            *self._inputs[step.id],
+            *self._contents[step.id],
+            *self._detours[step.id],
+        )
         if not touched and not any(source in imagined for source in sources):
             return None
         own = reverted.intersection(step.changes)
@@ -109,7 +114,16 @@ class Counterfactual:
         value = normal(Evaluator(lambda read: _value(read, imagined)).value(text), step.term.sort)
         if touched and step.old is None:
             value = self._old_text(step, value)
+        if text is step.old and step.term.sort.kind is SortKind.OPAQUE:
+            return self._object(step, _input_steps(text), imagined)
         return _Imagined(value, self._is_green(step, value))
+
+    def _object(
+        self, step: Step, inputs: Sequence[StepId], imagined: dict[StepId, _Imagined]
+    ) -> _Imagined:
+        """An object that the old text of a step gives: green's, if all that it reads would be as in green."""
+        same = is_compared(step) and all(self._as_in_green(each, imagined) for each in inputs)
+        return _Imagined(UNKNOWN, as_in_green=same)
 
     def _reached(self, step: Step, guard: _Imagined) -> bool:
         """Whether the branch above certainly goes the way that leads to ``step``."""
@@ -127,12 +141,30 @@ class Counterfactual:
             sources.append(step.control)
         if not all(self._as_in_green(source, imagined) for source in sources):
             return None
+        if not self._contents_restored(step, imagined):
+            return None
         if self._green.displaced(step.id):
             return None  # what green had here is another step's
         if step.green.alignment is Alignment.ABSENT:
             return _Imagined(UNKNOWN, as_in_green=True, happens=False)
         value = self._green.value(step)
-        return None if value is UNKNOWN else _Imagined(value, as_in_green=True)
+        is_object = step.term.sort.kind is SortKind.OPAQUE and is_compared(step)
+        if value is UNKNOWN and not is_object:
+            return None
+        return _Imagined(value, as_in_green=True)
+
+    def _contents_restored(self, step: Step, imagined: dict[StepId, _Imagined]) -> bool:
+        """Whether what was written into the objects that a step reads would be as in green: what green has no
+        counterpart of was written into an object that would be another one.
+        """
+        other = any(
+            source in imagined and imagined[source].as_in_green for source in self._inputs[step.id]
+        )
+        return all(
+            self._as_in_green(write, imagined)
+            or (other and self._execution.step(write).green.alignment is Alignment.ABSENT)
+            for write in self._contents[step.id]
+        )
 
     def _old_text(self, step: Step, value: Known) -> Known:
         """``value`` of the new text, moved as the old text differs from it where both are known."""
@@ -171,6 +203,17 @@ class Counterfactual:
         control = self._execution.step(failure.step).control
         guard = imagined.get(control) if control is not None else None
         return True if guard is not None and guard.as_in_green else None
+
+
+def _input_steps(term: Term) -> list[StepId]:
+    """The steps that define what a term reads."""
+    return [*dict.fromkeys(read.step for read in reads(term) if not read.into)]
+
+
+def _content_steps(term: Term) -> list[StepId]:
+    """The steps that only wrote into objects that it reads."""
+    defining = set(_input_steps(term))
+    return [*dict.fromkeys(read.step for read in reads(term) if read.step not in defining)]
 
 
 def _value(read: Read, imagined: dict[StepId, _Imagined]) -> Known:

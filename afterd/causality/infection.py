@@ -16,6 +16,9 @@ from afterd.logic.terms import distinct_reads
 from afterd.model.term import Read, SortKind, StepId, Term
 from afterd.model.trace import Alignment, Effect, Execution, Step, StepKind
 
+_NONE = "None"
+"""How the one value is rendered of which nothing but ``None`` is recorded; all else of which that is so are objects."""
+
 
 class Role(IntEnum):
     """A step's part in the infection, the most telling first."""
@@ -30,6 +33,11 @@ class Role(IntEnum):
 def is_infected(step: Step) -> bool:
     """Whether the green run had another value here, or did not come here."""
     return step.green.alignment in {Alignment.DIFFERENT, Alignment.ABSENT}
+
+
+def is_compared(step: Step) -> bool:
+    """Whether the green run had a value here, and it was compared."""
+    return step.green.alignment in {Alignment.SAME, Alignment.DIFFERENT}
 
 
 def is_clean(step: Step) -> bool:
@@ -49,10 +57,17 @@ def effect(step: Step) -> Effect:
     """Whether the good version's statement would have done something else on the same values."""
     if step.effect is not Effect.UNKNOWN or step.old is None:
         return step.effect
+    if step.term.sort.kind is SortKind.OPAQUE:
+        return Effect.NEUTRAL if _reads_the_same(step.old, step.term) else Effect.UNKNOWN
     before, now = evaluate(step.old), normal(step.value, step.term.sort)
     if UNKNOWN in (before, now):
         return Effect.UNKNOWN
     return Effect.NEUTRAL if same_value(before, now) else Effect.MATTERS
+
+
+def _reads_the_same(one: Term, other: Term) -> bool:
+    """Whether both are nothing but the value of one step: of two objects nobody knows whether they are alike."""
+    return isinstance(one, Read) and isinstance(other, Read) and one.step == other.step
 
 
 def is_harmless(execution: Execution, step: Step) -> bool:
@@ -129,9 +144,11 @@ class Green:
     def _recorded(self, step: Step) -> Known:
         if step.green.alignment in {Alignment.ABSENT, Alignment.UNKNOWN}:
             return UNKNOWN
-        value = step.value if is_clean(step) else step.green.value
-        if value is None and step.term.sort.kind is not SortKind.OPAQUE:
-            return UNKNOWN
+        clean = is_clean(step)
+        value = step.value if clean else step.green.value
+        shown = step.rendered if clean else step.green.rendered
+        if value is None and (step.term.sort.kind is not SortKind.OPAQUE or shown != _NONE):
+            return UNKNOWN  # an object, of which only what was recorded of it could be compared
         return normal(value, step.term.sort)
 
 

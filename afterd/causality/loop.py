@@ -15,23 +15,22 @@ other changes, nearest to the trace first: the answer is never worse than delta 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from afterd.causality.analysis import Analysis, LedBack, Oracles
 from afterd.causality.around import Around
-from afterd.causality.auxiliary import AuxiliarySearch, most_along
+from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.causality.causes import Causes
 from afterd.causality.counterfactual import Counterfactual
-from afterd.causality.deltas.definitions import only_defines
-from afterd.causality.deltas.dependencies import Changes, home, structural_order
+from afterd.causality.deltas.dependencies import Changes, structural_order
 from afterd.causality.deltas.history import commit_guilt, made_after, newest_commit
 from afterd.causality.halving import Halving, ShorterRangeError
 from afterd.causality.infection import Green
 from afterd.causality.kinship import kinship
 from afterd.causality.leading import lead_by_names, lead_by_text
+from afterd.causality.needs import Needs
 from afterd.causality.reversion import Reversion, TrialsSpentError
 from afterd.causality.shrinking import Root
 from afterd.causality.signs import Sign, odds_of
@@ -41,7 +40,6 @@ from afterd.causality.suspicion import (
     Tier,
     ranked_suspects,
     suspects_of,
-    with_along,
 )
 from afterd.causality.tree import causal_tree
 from afterd.causality.trials import BudgetSpentError, Trials
@@ -95,12 +93,13 @@ class Loop:
             oracles.refused,
             oracles.closure.bringing,
         )
+        self._needs = Needs(changes, self._auxiliary, oracles.closure)
         self._trials = Trials(
             oracles.outcome,
             self._auxiliary,
             oracles.outcomes,
             clashing=oracles.clashing,
-            kin=self._together,
+            kin=self._needs.together,
             width=oracles.width,
         )
         executed = frozenset(execution.executed_changes())
@@ -239,8 +238,11 @@ class Loop:
                 if verdict is Verdict.FAIL:
                     break
                 own = root.changes | root.auxiliary
-                led = [suspect.change for suspect in self._plausible() if suspect.change in later]
+                suspects = [each for each in self._plausible() if each.change in later]
+                led = [suspect.change for suspect in suspects]
                 found = self._leads_later(led, own) if verdict is Verdict.PASS else None
+                if found is None and verdict is Verdict.PASS:
+                    self._reversion.halve_later(later, suspects)
                 # of thousands that do not build nobody can tell what they lack
                 alone = self._standing.proves
                 order = [*led, *structural_order(self._changes[c] for c in later.difference(led))]
@@ -322,9 +324,9 @@ class Loop:
         predict = Counterfactual(self._execution, self._green, self._causes.links).passes
         before = self._worth.spent()
         suspects = [
-            self._alone(suspect)
+            self._needs.alone(suspect)
             if rank < SEARCH.looked_at and self._worth.beats_running(self._worth.spent() - before)
-            else self._named(suspect)
+            else self._needs.named(suspect)
             for rank, suspect in enumerate(suspects)
         ]
         suspects.sort(key=lambda suspect: -suspect.weight)
@@ -336,57 +338,6 @@ class Loop:
         """Say what the next runs are chosen by."""
         self._progress.suspects({each.change: each.counted_signs() for each in suspects})
 
-    def _alone(self, suspect: Suspect) -> Suspect:
-        """A change that cannot be undone by itself is likelier to be what others need."""
-        along = self._auxiliary.along(suspect.change)
-        if along is None:
-            return with_along(suspect, along)
-        own = home(self._changes[suspect.change])
-        if self._standing.proves:
-            return replace(with_along(suspect, along), home=own[:1])
-        elsewhere = any(home(self._changes[each])[:2] != own[:2] for each in along)
-        signs = (*suspect.signs, Sign.NOT_ALONE) if elsewhere else suspect.signs
-        defines = bool(along) and only_defines(self._changes[suspect.change])
-        return replace(suspect, signs=signs, needs=along, defines=defines, home=own)
-
-    def _named(self, suspect: Suspect) -> Suspect:
-        """As ``_alone``, by names alone, which cost nothing."""
-        if not self._standing.proves:
-            return suspect
-        along = len(self._auxiliary.named(frozenset([suspect.change])))
-        return replace(suspect, along=along, home=home(self._changes[suspect.change])[:1])
-
-    def _with_names(self, suspect: Suspect) -> Suspect:
-        """With what it asks for by its names: a hypothesis is what can be undone."""
-        return replace(suspect, needs=self._auxiliary.named(frozenset([suspect.change])))
-
-    def _together(self, reverted: ChangeSet) -> ChangeSet:
-        """What is undone as well where a set fails otherwise: the rest of a function of which it has several
-        changes, or that it is in (half of a rewritten loop does not end: tcsh's match of file names); else
-        who shares names with it, unless these, with what they take along, are too many to be what it lacks.
-        """
-        homes = Counter(home(self._changes[each]) for each in reverted & self._changes.keys())
-        inside = {place: number for place, number in homes.items() if len(place) > 1}
-        rewritten = {place for place, number in inside.items() if number > 1}
-        if self._standing.proves and (rest := self._inside(rewritten) - reverted):
-            return rest
-        kin = self._oracles.closure.kin(reverted)
-        if len(kin | self._auxiliary.named(reverted | kin)) > most_along(reverted):
-            return NOTHING
-        if kin or not self._standing.proves or len(homes) != 1:
-            return kin
-        return self._inside(inside.keys()) - reverted
-
-    def _inside(self, places: Container[Sequence[str]]) -> ChangeSet:
-        """All changes in some functions."""
-        return frozenset(each.id for each in self._changes.values() if home(each) in places)
-
-    def _loose(self, suspect: Suspect) -> Suspect:
-        """As ``_alone``, by one question: for all changes of a range."""
-        if not self._auxiliary.unbuildable(frozenset([suspect.change])):
-            return suspect
-        return replace(suspect, signs=(*suspect.signs, Sign.ENTANGLED))
-
     def _anywhere(self) -> Root | None:
         """Delta debugging over everything, with what is known of each change as its weight."""
         self._progress.stage("searching all changes", "nearest to the trace first")
@@ -395,10 +346,13 @@ class Loop:
             return root
         suspects = self._all_suspects()
         if self._standing.proves:
-            suspects = [self._with_names(each) for each in suspects]
+            suspects = [self._needs.with_names(each) for each in suspects]
         else:  # the text tells in milliseconds
             suspects.sort(key=lambda each: -each.weight)
-            suspects = [*map(self._loose, suspects[: SEARCH.asked]), *suspects[SEARCH.asked :]]
+            suspects = [
+                *map(self._needs.loose, suspects[: SEARCH.asked]),
+                *suspects[SEARCH.asked :],
+            ]
             suspects.sort(key=lambda each: -each.weight)
         self._tell(suspects)
         whole = self._trials.revert(frozenset(self._changes))

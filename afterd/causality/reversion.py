@@ -12,10 +12,12 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import log2
 
 from afterd.causality.attempts import Attempts
 from afterd.causality.belief import Belief, Field, Predict
 from afterd.causality.deltas.dependencies import Changes, home
+from afterd.causality.deltas.history import uncertainty
 from afterd.causality.halving import Halving
 from afterd.causality.hypotheses import Proposal, next_reversion, proposed_reversion, telling_share
 from afterd.causality.shrinking import Root, Shrinking, in_suspicion_order
@@ -25,7 +27,7 @@ from afterd.causality.worth import Worth
 from afterd.limits import SEARCH
 from afterd.model.change import NO_GUILT, NOTHING, ChangeId, ChangeSet, CommitGuilt, in_order
 from afterd.model.outcome import Unresolved, Verdict
-from afterd.weights import RUNS
+from afterd.weights import ODDS, RUNS
 
 GuiltOfCommits = Callable[[Mapping[ChangeId, float]], CommitGuilt]
 
@@ -145,6 +147,19 @@ class Reversion:
     def halve(self) -> None:
         """Bisect the commits, by what is thought of their changes. Raises ShorterRangeError."""
         self._halving.make(self._commit_guilt())
+
+    def halve_later(self, later: ChangeSet, suspects: Sequence[Suspect]) -> None:
+        """Bisect the commits where that is hoped to take fewer runs than to make all that came ``later`` fewer; what is
+        thought of the ``suspects`` among it is thought of their commits. Raises ShorterRangeError.
+        """
+        if self._guilt_of_commits is None or not self._halving.waits:
+            return
+        whole = sum(suspect.weight for suspect in suspects) or 1.0
+        inside = 1.0 - ODDS.outside_open
+        likely = {each.change: inside * each.weight / whole for each in suspects}
+        guilt = self._guilt_of_commits(likely)
+        if uncertainty(guilt) < log2(len(later)):
+            self._halving.make(guilt)
 
     def failed_otherwise(self) -> list[ChangeSet]:
         """Few changes each, of those that were tried, without which the test fails, but not as the bad version does."""

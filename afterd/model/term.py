@@ -120,7 +120,8 @@ class Const:
 class Read:
     """The value defined by ``step``; ``name`` is what the source calls it; ``value`` what it was.
 
-    ``of_type``: no more than the type of the object was asked for.
+    ``of_type``: no more than the type of the object was asked for. ``into``: the step did not define what is read, but
+    wrote into the object that it is.
     """
 
     step: StepId
@@ -128,6 +129,7 @@ class Read:
     name: str = ""
     value: Value = None
     of_type: bool = False
+    into: bool = False
 
 
 @dataclass(frozen=True, slots=True)

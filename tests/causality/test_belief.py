@@ -192,6 +192,18 @@ def test_of_a_new_function_and_its_call_the_call_is_the_root() -> None:
     )
 
 
+def test_of_a_new_name_that_two_use_the_likelier_is_asked_alone() -> None:
+    """gunicorn: `result = []` was infected first; what adds to it and what returns it were undone together, with it,
+    and were then parted.
+    """
+    name = Suspect("c1", Tier.ENTRY, needs=changes(2, 3), defines=True)
+    adds, returns = Suspect("c2", Tier.CARRIER, level=1), Suspect("c3", Tier.CARRIER)
+    field = Field((name, returns, adds), {}, None, 0.15)
+    belief = Belief(field)
+    assert belief.guilt()[1] > belief.guilt()[2] > 0.0 == belief.guilt()[0]
+    assert next_reversion(field) == changes(3)
+
+
 def test_clashes_do_not_multiply_hypotheses() -> None:
     """Each may add one for each that it shares a change with: sixteen of them made 45,000 of 1,600 (pandera)."""
     field = Field(suspects(40), {})

@@ -57,6 +57,35 @@ def test_where_it_tells_no_more_the_search_goes_on_as_ever(commits: int) -> None
     assert len(asked) == (commits > 1)
 
 
+@pytest.mark.parametrize(("later", "halved"), [(32, True), (2, False)])
+def test_of_what_came_later_the_commits_are_bisected_where_that_takes_fewer_runs(
+    later: int, *, halved: bool
+) -> None:
+    """questionary: a function that a later commit wrote anew could not be undone without the call of it, which repairs
+    the test; all 84 later changes were undone, and then the commits bisected by what was thought of that call.
+    """
+    changes = {each: replace(made(COUNT)[each], commits=(f"of {each}",)) for each in ids(COUNT)}
+    commits, asked = [f"of {each}" for each in in_order(ids(COUNT))], list[CommitGuilt]()
+
+    def shorter(guilt: CommitGuilt) -> bool:
+        asked.append(guilt)
+        return True
+
+    trials = Trials(entangled, AuxiliarySearch(lambda _reverted: True, changes, ids(COUNT)))
+    reversion = Reversion(
+        trials,
+        changes,
+        halving=Halving(COUNT, shorter),
+        commit_guilt=lambda guilt: commit_guilt(commits, changes, guilt, ids(COUNT)),
+    )
+    suspects = [Suspect("c40", Tier.ENTRY), Suspect("c39", Tier.CAUSE)]
+    try:
+        reversion.halve_later(frozenset(in_order(ids(COUNT))[-later:]), suspects)
+    except ShorterRangeError:
+        assert max(asked[0], key=lambda name: asked[0][name]) == "of c40"
+    assert len(asked) == halved
+
+
 @settings(deadline=None, max_examples=25)
 @given(st.sets(st.sampled_from(sorted(ids(COUNT))), min_size=1, max_size=2), st.integers(0, 5000))
 def test_no_more_than_halving_is_spent_before_a_small_set_passes(

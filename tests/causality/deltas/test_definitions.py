@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 from made_changes import change
 
-from afterd.causality.deltas.definitions import only_defines
+from afterd.causality.deltas.definitions import only_defines, only_gives_names
+from afterd.model.change import ChangeForm
 
 
 @pytest.mark.parametrize(
@@ -28,3 +29,33 @@ from afterd.causality.deltas.definitions import only_defines
 )
 def test_what_only_defines(patch: str, *, only: bool) -> None:
     assert only_defines(replace(change(1), patch=patch)) is only
+
+
+@pytest.mark.parametrize(
+    ("path", "only"), [("src/locks.py", True), ("locks.txt", False), ("locks.pyx", False)]
+)
+def test_a_module_that_nobody_imports_does_nothing(path: str, *, only: bool) -> None:
+    """filelock: of a new module that imports what is not there, the line that imports it is the root."""
+    added = replace(change(1), file=path, form=ChangeForm.ADDED, patch="+import sqlite3\n+x = f()")
+    assert only_defines(added) is only
+
+
+@pytest.mark.parametrize(
+    ("patch", "only"),
+    [
+        ("+    result = []", True),
+        ("+    result: list[int] = list()\n+    first, last = 0, 1", False),
+        ("+    result: list[int] = list()\n+    first = last = 0", True),
+        ("+    result = {\n+        1: a.b,\n+    }", True),
+        ("+    result = f()", False),
+        ("+    result = [x async for x in y if (z := x)]", False),
+        ("+    self.result = []", False),
+        ("+    result: list[int]", False),
+        ("-    result = None\n+    result = []", False),
+        ("+    if result := []:", False),
+        ("+", False),
+    ],
+)
+def test_what_only_gives_names_a_value(patch: str, *, only: bool) -> None:
+    """gunicorn: `result = []`, of which the line that returns it is the root."""
+    assert only_gives_names(replace(change(1), patch=patch)) is only

@@ -293,6 +293,38 @@ SCENARIOS = {
         "import lib\ndef test(tmp_path):\n    lib.report(1, tmp_path / 'a')\n"
         "    assert (tmp_path / 'a').read_text() == 'found 1'\n",
     ),
+    "what was logged, with what a format was filled with": (
+        "import logging\nLOG = logging.getLogger('lib')\ndef count(n):\n    return n + 1\n"
+        "def report(n):\n    LOG.warning('of %s there are %5d', 'nuts', count(n))\n",
+        "import logging\nLOG = logging.getLogger('lib')\ndef count(n):\n    return n + 2\n"
+        "def report(n):\n    LOG.warning('of %s there are %5d', 'nuts', count(n))\n",
+        "import lib\ndef test(caplog):\n    lib.report(1)\n    assert 'are     2' in caplog.text\n",
+    ),
+    "what was logged and was not before": (
+        "import logging\nLOG = logging.getLogger('lib')\n"
+        "def report(n):\n    if n > 1:\n        LOG.error('no %s: %r', 'nuts', n)\n",
+        "import logging\nLOG = logging.getLogger('lib')\n"
+        "def report(n):\n    if n > 0:\n        LOG.error('no %s: %r', 'nuts', n)\n",
+        "import io, logging, lib\ndef test():\n    out = io.StringIO()\n"
+        "    logging.getLogger('lib').addHandler(logging.StreamHandler(out))\n    lib.report(1)\n"
+        "    assert 'nuts' not in out.getvalue()\n",
+    ),
+    "what was not logged": (
+        "import logging\nLOG = logging.getLogger('lib')\n"
+        "def report(n):\n    if n > 0:\n        LOG.error('no %s: %r', 'nuts', n)\n",
+        "import logging\nLOG = logging.getLogger('lib')\n"
+        "def report(n):\n    if n > 1:\n        LOG.error('no %s: %r', 'nuts', n)\n",
+        "import lib\ndef test(caplog):\n    lib.report(1)\n    assert 'nuts' in caplog.text\n",
+    ),
+    "what was warned of": (
+        "import warnings\ndef count(n):\n    return n + 1\n"
+        "def report(n):\n    warnings.warn(f'there are {count(n)}')\n",
+        "import warnings\ndef count(n):\n    return n + 2\n"
+        "def report(n):\n    warnings.warn(f'there are {count(n)}')\n",
+        "import warnings, lib\ndef test():\n    with warnings.catch_warnings(record=True) as seen:\n"
+        "        warnings.simplefilter('always')\n        lib.report(1)\n"
+        "    assert str(seen[0].message) == 'there are 2'\n",
+    ),
     "what was not put into a dictionary": (
         "class Names:\n    def __init__(self):\n        self.of = {}\n"
         "    def fill(self, n):\n        if n > 0:\n            self.of[n] = 'one'\n"
@@ -325,6 +357,8 @@ UNDER_PYTEST = {
     "sort key",
     "what is captured of what was printed",
     "what is captured of what was not printed",
+    "what was logged, with what a format was filled with",
+    "what was not logged",
     "what went through a file",
     "what was not written into a file",
 }

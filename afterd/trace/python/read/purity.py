@@ -46,6 +46,11 @@ _WRITING = _words("""
 """)
 """Functions and methods that write what they are given to where it may be read again."""
 
+_LOGGING = _words("""
+    critical debug error exception fatal info log warn warning
+""")
+"""Functions and methods that write a format, filled with what else they are given (logging, warnings)."""
+
 _MOCKS = _words("AsyncMock MagicMock Mock NonCallableMagicMock NonCallableMock PropertyMock")
 
 
@@ -69,7 +74,12 @@ def may_write(method: str) -> bool:
 
 def writes_texts(name: str) -> bool:
     """Whether an opaque function of this name writes texts to a stream, a file or a socket."""
-    return name in _WRITING
+    return name in _WRITING or name in _LOGGING
+
+
+def fills_format(name: str) -> bool:
+    """Whether the first text that an opaque function of this name is given is a format of ``%``'s kind."""
+    return name in _LOGGING
 
 
 def is_mock(type_name: str) -> bool:

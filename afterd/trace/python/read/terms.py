@@ -438,12 +438,12 @@ class Terms:
         contents = self.cells.contents
         unseen = contents.unseen_writes(value, position)
         for row in (*contents.content_writes(value, position), *attributes, *unseen):
-            yield self.read(row)
+            yield replace(self.read(row), into=True)
         compared = parent is not None and parent.type == "Compare"
         for part in recorded_items(value) if compared else ():
             if identity(part) is not None:
                 for row in self.cells.attributes.attribute_writes(part, position, limit=4):
-                    yield self.read(row)
+                    yield replace(self.read(row), into=True)
 
 
 def _element(display: Node, key: Recorded | Unknown) -> Node | None:

@@ -7,6 +7,7 @@ what is read later. A text that the reading call was given itself tells nothing.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -16,11 +17,13 @@ from afterd.trace.python.read.contents import Handing
 from afterd.trace.python.read.evaluation import Evaluation
 from afterd.trace.python.read.frames import Frame
 from afterd.trace.python.read.program import Node
-from afterd.trace.python.read.purity import pure_function, writes_texts
+from afterd.trace.python.read.purity import fills_format, pure_function, writes_texts
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
-from afterd.trace.python.read.values import UNKNOWN, Unknown, recorded_items
+from afterd.trace.python.read.values import Unknown, recorded_items
 
+_CONVERSION = re.compile(r"%(?:\(\w*\))?[-#0 +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[a-zA-Z%]")
+"""What stands in a format where something is put in."""
 _LONG = frozenset({"S", "B"})
 
 
@@ -72,11 +75,16 @@ class Written:
         return bool(parts) and any(all(part in text for part in parts) for text in held)
 
     def _written(self, row: int) -> Iterator[str]:
-        """The texts that a call was given, as far as they are known."""
+        """The texts that a call was given, as far as they are known; of a format what stands between what is put in."""
         node, frame = self.trace.node(row), self.trace.frame(row)
-        for part in node["args"] if node is not None else ():
-            value = UNKNOWN if frame is None else self.evaluation.value_of(part, row, frame)
-            if isinstance(value, (str, int, float)):
+        if node is None or frame is None:
+            return
+        fills = fills_format(_called_name(node))
+        for part in node["args"]:
+            value = self.evaluation.value_of(part, row, frame)
+            if isinstance(value, str) and fills:
+                yield from filter(None, _CONVERSION.split(value))
+            elif isinstance(value, str) or (isinstance(value, int | float) and not fills):
                 yield str(value)
             elif isinstance(value, bytes):
                 yield value.decode("latin-1")
@@ -87,14 +95,19 @@ class Written:
         found: list[int] = []
         for module in self.trace.all_modules():
             for node in module.of_type("Call"):
-                function = node["func"]
-                if writes_texts(function["id"] or function["attr"] or ""):
+                if writes_texts(_called_name(node)):
                     found += filter(self._is_unfollowed, self.trace.at_site(node))
         return sorted(found)
 
     def _is_unfollowed(self, row: int) -> bool:
         frame = self.trace.frame(row)
         return frame is not None and self.handing.returned(row, frame) is None
+
+
+def _called_name(call: Node) -> str:
+    """By what name a function or a method is called; empty where it has none."""
+    function = call["func"]
+    return str(function["id"] or function["attr"] or "")
 
 
 def _texts(value: Recorded) -> Iterator[str]:
