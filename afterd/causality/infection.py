@@ -176,9 +176,22 @@ def _by_inputs(execution: Execution, step: Step) -> Role:
     if not all(is_clean(execution.step(read.step)) for read in distinct_reads(step.term)):
         return Role.CARRIER
     guard = execution.step(step.control) if step.control is not None else None
+    while (
+        guard is not None and not is_clean(guard) and _decides_over_itself(execution, guard, step)
+    ):
+        guard = execution.step(guard.control) if guard.control is not None else None
     if guard is None or is_clean(guard):
         return Role.ENTRY
     return Role.GUARDED if step.green.alignment is Alignment.ABSENT else Role.ENTRY
+
+
+def _decides_over_itself(execution: Execution, guard: Step, step: Step) -> bool:
+    """Whether a branch that green did not come to stands in the change that ``step`` does, on values as in green: what
+    came in with it is infected by nothing else.
+    """
+    inputs = (execution.step(read.step) for read in distinct_reads(guard.term))
+    absent = guard.green.alignment is Alignment.ABSENT
+    return absent and not set(guard.changes).isdisjoint(step.changes) and all(map(is_clean, inputs))
 
 
 def detours(execution: Execution, green: Green, step: Step) -> list[StepId]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from in_process_solver import InProcess
 from paper_examples import running_example
-from recorded import ABSENT, Recorded, aligned, compare, op
+from recorded import ABSENT, SAME, Recorded, aligned, compare, op
 
 from afterd.causality.cause import Link
 from afterd.causality.counterfactual import Counterfactual
@@ -16,8 +16,8 @@ from afterd.causality.critical_predicates import extract_critical_predicates
 from afterd.causality.infection import Green
 from afterd.causality.semantic import semantic_analysis
 from afterd.logic.solver import Solver
-from afterd.model.term import Op, Term
-from afterd.model.trace import Effect
+from afterd.model.term import BOOL, OPAQUE, Concrete, Const, Op, Term
+from afterd.model.trace import Alignment, Effect, GreenValue
 
 
 def _foresight(run: Recorded, levels: int = 1) -> Counterfactual:
@@ -49,6 +49,27 @@ def _sum(old: Term | None = None, *, clean: bool = True) -> Recorded:
 
 def test_on_clean_inputs_green_comes_back() -> None:
     assert _predicted(_sum(), ["c1"]) > 0.9
+
+
+@pytest.mark.parametrize("into", [True, False])
+def test_an_object_that_the_old_text_would_have_given_brings_green_back(*, into: bool) -> None:
+    """gunicorn: with `return val` for `return result` nobody asks what was appended to `result`."""
+    run = Recorded()
+    val = run.assign(1, "val", Const(None, OPAQUE), green=None)
+    result = run.assign(2, "result", Const(None, OPAQUE), green=ABSENT, changes=["c1"])
+    added = run.assign(3, "", Const(None, OPAQUE), green=ABSENT, changes=["c2"])
+    given = run.assign(4, "given", result, green=None, changes=["c3"])
+    objects = {1: SAME, 4: Alignment.DIFFERENT}
+    for number, alignment in objects.items():
+        green = GreenValue(alignment, None, "['a']")
+        run.steps[number] = replace(run.steps[number], green=green, rendered="['b']")
+    run.steps[4] = replace(run.steps[4], old=val)
+    equal = Concrete(
+        value=False, sort=BOOL, reason="two lists", reads=(given, replace(added, into=into))
+    )
+    found = run.assign(5, "equal", equal, green=True)
+    run.fail(9, found)
+    assert (_predicted(aligned(run), ["c3"]) > 0.9) == into
 
 
 def test_what_touches_nothing_is_not_predicted() -> None:

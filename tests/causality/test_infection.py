@@ -60,6 +60,45 @@ def test_a_step_that_green_did_not_execute(guard: Value | Alignment, expected: R
     assert _role(aligned(run), 3) is expected
 
 
+@pytest.mark.parametrize(
+    ("read", "own", "expected"),
+    [
+        ("clean", True, Role.ENTRY),
+        ("clean", False, Role.GUARDED),
+        ("ill", True, Role.GUARDED),
+    ],
+)
+def test_what_a_change_brought_in_with_its_own_branch_is_infected_by_nothing_else(
+    read: str, *, own: bool, expected: Role
+) -> None:
+    """sphinx-autodoc-typehints: `if …: obj = obj.__new__` was called a carrier, as its own branch led to it."""
+    run = Recorded()
+    a = run.input(1, "a", 4)
+    ill = run.assign(2, "ill", op(Op.ADD, a, 1), green=9)
+    inputs = {"clean": a, "ill": ill}
+    outer = run.branch(3, compare(Op.GT, a, 1), green=True)
+    branch = run.branch(
+        4, compare(Op.GT, inputs[read], 2), green=ABSENT, control=outer, changes=["c1"]
+    )
+    run.assign(5, "b", a, green=ABSENT, control=branch, changes=["c1" if own else "c2"])
+    assert _role(aligned(run), 5) is expected
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"), [(("[1]", "[2]"), Role.ENTRY), (("None", "None"), Role.CARRIER)]
+)
+def test_two_objects_are_not_alike_for_want_of_a_value(
+    shown: tuple[str, str], expected: Role
+) -> None:
+    """Of None alone nothing more is recorded than that it is none."""
+    run = Recorded()
+    run.assign(1, "made", Const(None, OPAQUE))
+    mine, other = shown
+    green = GreenValue(Alignment.DIFFERENT, None, other)
+    run.steps[1] = replace(run.steps[1], rendered=mine, green=green)
+    assert _role(run, 1) is expected
+
+
 def test_a_gap_in_the_alignment_is_bridged_by_evaluation() -> None:
     run = Recorded()
     a = run.assign(1, "a", 4, green=7)
@@ -115,6 +154,15 @@ def test_effect_is_given_or_evaluated(given: Effect, old: int | None, expected: 
     step = _two(4, 5).steps[2]
     text = None if old is None else Const(old, INT)
     assert effect(replace(step, effect=given, old=text)) is expected
+
+
+@pytest.mark.parametrize(("old", "expected"), [(1, Effect.UNKNOWN), (2, Effect.NEUTRAL)])
+def test_what_another_object_would_have_done_is_not_known(old: int, expected: Effect) -> None:
+    """gunicorn: `return val` was said to do what `return result` does, as both are lists."""
+    run = Recorded()
+    objects = [run.assign(n, name, Const(None, OPAQUE)) for n, name in enumerate("ab", 1)]
+    run.assign(3, "c", objects[1])
+    assert effect(replace(run.steps[3], old=objects[old - 1])) is expected
 
 
 def test_a_detour_is_seen_where_a_value_has_no_other_origin() -> None:
