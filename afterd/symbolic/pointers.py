@@ -111,9 +111,9 @@ class Pointers:
         return total % (1 << 64), self._moved((base, term), fixed, varying)
 
     def _of_record(self, pointer: Known, record: str) -> Known:
-        """A pointer to a struct. A null pointer that is followed on a side that leaves the run once (it is only
-        taken where the pointer is not null) is what it is on another side of a branch, else the newest struct of
-        its type. On sides of sides it ends them.
+        """A pointer to a struct. A null pointer that is followed on a side that leaves the run (it is only taken
+        where the pointer is not null) is what it is on another side of a branch, else the newest struct of its
+        type. Where nothing else is known of it on sides of sides, it ends them.
         """
         base, term = pointer
         assert isinstance(base, int)
@@ -122,10 +122,10 @@ class Pointers:
             if not self.forced():
                 known[base] = None
             return pointer
-        if term is None or self.forced() != 1:
+        if term is None or not self.forced():
             return pointer
         elsewhere = [place for place in self._collector.meanings(term) if place >= FIRST]
-        if not elsewhere and not known:
+        if not elsewhere and (not known or self.forced() > 1):
             return pointer
         base = max(elsewhere) if elsewhere else next(reversed(known))
         self._stored += 1
