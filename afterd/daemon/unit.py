@@ -6,6 +6,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from afterd.errors import ExitStatus
+
 _UNIT = """\
 # ~/.config/systemd/user/afterd.service
 # systemctl --user enable --now afterd
@@ -16,6 +18,8 @@ Description=afterd explains why regression tests went red
 ExecStart={command}
 {secrets}Restart=on-failure
 RestartSec=30
+# A setting that cannot be used stays so until somebody mends it.
+RestartPreventExitStatus={usage}
 # The daemon gives its lease back and ends what it runs within five seconds.
 KillMode=mixed
 TimeoutStopSec=10
@@ -40,7 +44,9 @@ def unit(repositories: Sequence[Path], *, post: bool) -> str:
     flags = ["--quiet", "--post"] if post else ["--quiet"]
     words = [sys.executable, "-m", "afterd", "daemon", "run", *flags, *map(str, repositories)]
     command = " ".join(map(_word, words))
-    return _UNIT.format(command=command, secrets=_SECRETS if post else "")
+    return _UNIT.format(
+        command=command, usage=int(ExitStatus.USAGE), secrets=_SECRETS if post else ""
+    )
 
 
 def _word(text: str) -> str:

@@ -258,4 +258,7 @@ def test_a_unit_for_systemd(tmp_path: Path) -> None:
     text = unit([tmp_path, Path('/a b/50%/$x/"q')], post=True)
     assert f'daemon run --quiet --post {tmp_path} "/a b/50%%/$$x/\\"q"\n' in text
     assert "EnvironmentFile" in text
+    assert (
+        "\nRestartPreventExitStatus=2\n" in text
+    )  # a wrong setting was tried again twice a minute for ever
     assert "EnvironmentFile" not in unit([tmp_path], post=False)
