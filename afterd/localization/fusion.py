@@ -44,9 +44,11 @@ KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 Of the spectrum: the best ones on schedule-lab, and one by edges.
 """
 
-STAND_INS: Mapping[str, str] = MappingProxyType({"ofc-cw": "bugassist-cw"})
+STAND_INS: Mapping[str, str] = MappingProxyType(
+    {"ofc-cw": "bugassist-cw", "conbas": "bugassist-cw"}
+)
 """Who speaks only where another one has no vote: what on-demand formulas find is what all paths give, and about the
-end of a run where all paths are too many.
+end of a run where all paths are too many; a slice is what such a formula is about, and lacks what that lacks.
 """
 
 KIND_WEIGHTS: Mapping[str, float] = MappingProxyType(
@@ -57,7 +59,7 @@ KIND_WEIGHTS: Mapping[str, float] = MappingProxyType(
 
 def _shared(weight: float, speaking: Sequence[str]) -> dict[str, float]:
     """A kind's weight among those who speak for it; a stand-in has what the other one leaves."""
-    count = sum(name not in STAND_INS or STAND_INS[name] not in speaking for name in speaking)
+    count = sum(STAND_INS.get(name) not in speaking for name in speaking)
     return dict.fromkeys(speaking, weight / count)
 
 

@@ -41,7 +41,7 @@ def test_a_line_that_two_techniques_name_stands_before_one_that_one_does() -> No
 
 def test_a_kind_of_evidence_has_one_vote_however_many_techniques_speak_for_it() -> None:
     for kind, names in KINDS.items():
-        own = [name for name in names if name not in STAND_INS]
+        own = [name for name in names if STAND_INS.get(name) not in names]
         assert sum(WEIGHTS[name] for name in own) == pytest.approx(KIND_WEIGHTS[kind])
     spectrum = {name: {A: 1.0, B: 0.5} for name in KINDS["spectrum"]}
     others = {name: {B: 1.0, A: 0.5} for name in (*KINDS["formula"], *KINDS["slice"])}
@@ -56,6 +56,8 @@ def test_a_stand_in_speaks_where_the_other_one_has_no_answer() -> None:
     assert order({**spectrum, "bugassist-cw": {}, "ofc-cw": few})[0] == 2
     votes = {**spectrum, "bugassist-cw": every, "ofc-cw": few}
     assert fused_lines(votes, {**WEIGHTS, "bugassist-cw": 0.0})[0].line == 2
+    assert order({**spectrum, "conbas": few})[0] == 2
+    assert order({**spectrum, "bugassist-cw": every, "conbas": few})[0] == 3
     alone = fused_lines({**spectrum, "ofc-cw": every})
     both = fused_lines({**spectrum, "ofc-cw": few, "bugassist-cw": every})
     assert [r.score for r in alone] == pytest.approx([r.score for r in both])
