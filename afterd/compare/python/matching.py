@@ -129,7 +129,7 @@ class _Matcher:
         for mine, other in _likest_in_order(*guards):
             if self._keeps_order(mine, other, bad, good):
                 self._altered(mine, other)
-        for key in (_shape, lambda node: node.type):
+        for key in (_shape, _kind):
             rest, other_rest = self._unpaired(bad, good)
             for mine, other in _alike_nodes(rest, other_rest, key):
                 if not _is_guard(mine) or self._keeps_order(mine, other, bad, good):
@@ -197,6 +197,8 @@ class _Matcher:
         for name in bad.fields:
             if name not in BLOCKS and name in good.fields:
                 self._fields(name, bad[name], good[name])
+        if bad.type != good.type and _kind(bad) == _kind(good):
+            self._fields("targets", _targets(bad), _targets(good))
 
     def _fields(self, name: str, bad: object, good: object) -> None:
         if isinstance(bad, Node) and isinstance(good, Node):
@@ -303,13 +305,24 @@ def _likest_in_order(bad: Sequence[Node], good: Sequence[Node]) -> list[tuple[No
     return best[-1][1]
 
 
+def _kind(node: Node) -> str:
+    """What kind of statement it is; one that gives a value is the same with an annotation."""
+    annotated = node.type == "AnnAssign" and isinstance(node["value"], Node)
+    return "Assign" if annotated else node.type
+
+
+def _targets(node: Node) -> list[object]:
+    """What a statement gives a value."""
+    return node["targets"] or [node["target"]]
+
+
 def _shape(node: Node) -> str:
     """Kind and target: what stays when a statement is altered."""
-    targets = node["targets"] or [node["target"]]
+    targets = _targets(node)
     spelled = ",".join(target.source for target in targets if isinstance(target, Node))
     value = node["value"] if node.type == "Expr" else None
     callee = value["func"] if isinstance(value, Node) and value.type == "Call" else None
-    return f"{node.type} {spelled} {callee.source if isinstance(callee, Node) else ''}"
+    return f"{_kind(node)} {spelled} {callee.source if isinstance(callee, Node) else ''}"
 
 
 def _function_name(node: Node) -> str:

@@ -52,6 +52,8 @@ PAIRS = [
     ),
     ("x = 1\ny = 2\n", "y = 2\n", "y = 2", "y = 2"),
     ("x = f(1)\n", "x = 1\n", "x = f(1)", "x = 1"),
+    ("x: int = 1\ny: str = 'a'\n", "y = 'b'\nx = 1\n", "y: str = 'a'", "y = 'b'"),
+    ("x = y\nz = 2\n", "x: int = 1\n", "x = y", "x: int = 1"),
     (
         "def f(a):\n    return a\n",
         "def g(): pass\ndef f(a):\n    return a + 1\n",
@@ -103,6 +105,16 @@ def test_value_of_an_altered_assignment_keeps_its_role(tmp_path: Path) -> None:
     assert (
         pairs.good.get(statement(left, "x = f(1)")["value"]) is statement(right, "x = 1")["value"]
     )
+
+
+def test_what_gives_a_name_its_value_does_so_with_an_annotation_too(tmp_path: Path) -> None:
+    """chameleon: a class of eleven attributes had types added, and each was called where the infection enters."""
+    left, right, pairs = matched("x: int = 1\n", "x = 1\n", tmp_path)
+    mine, other = statement(left, "x: int = 1"), statement(right, "x = 1")
+    assert pairs.good.get(mine["target"]) is other["targets"][0]
+    assert pairs.good.get(mine["value"]) is other["value"]
+    left, right, pairs = matched("x: int\n", "x = 1\n", tmp_path)
+    assert pairs.good.get(statement(left, "x: int")) is None
 
 
 @given(
