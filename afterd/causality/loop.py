@@ -307,8 +307,12 @@ class Loop:
         return sorted(suspects, key=lambda suspect: -suspect.weight)
 
     def _with_similarity(self, suspect: Suspect) -> Suspect:
-        """A suspect with how similar its text is to the test's."""
-        return replace(suspect, similarity=self._oracles.similarity.get(suspect.change, 0.0))
+        """A suspect with how similar its text is to the test's, and whether the message speaks of what a cause met."""
+        met = suspect.tier <= Tier.CAUSE and Sign.SHOWN not in suspect.signs
+        spoken = met and suspect.change in self._oracles.named.took
+        signs = (*suspect.signs, Sign.SPOKEN) if spoken else suspect.signs
+        similarity = self._oracles.similarity.get(suspect.change, 0.0)
+        return replace(suspect, signs=signs, similarity=similarity)
 
     def _shown(self, met: Sequence[Suspect]) -> list[Suspect]:
         """The changes that the failure's own report shows, or that took away what it says is missing, and no cause has

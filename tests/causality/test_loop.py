@@ -306,6 +306,16 @@ def chain(*, at: int, length: int) -> Recorded:
     return aligned(run)
 
 
+def test_of_what_causes_met_the_change_that_the_message_speaks_of_is_tried_first() -> None:
+    """chameleon: the TypeError named `TemplateLoader.__init__`, and an attribute of that class was thought likelier."""
+    named = NamedByFailure(took=("c5",))
+    loop, asked = looped(
+        chain(at=1, length=8), numbered(8), repaired_by({"c1"}, {"c5"}), named=named
+    )
+    assert loop.explain().root == {"c5"}
+    assert asked == [{"c5"}]
+
+
 @pytest.mark.parametrize("at", [1, 4, 8])
 def test_where_the_infection_enters_is_tried_first(at: int) -> None:
     found, asked = explained(chain(at=at, length=8), numbered(8), repaired_by({f"c{at}"}))

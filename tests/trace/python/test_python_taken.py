@@ -42,8 +42,13 @@ HANDS = changed(
 ASKS = changed(
     8, "Client.__init__", "-    def __init__(self):", "+    def __init__(self, pool, *, size):"
 )
+NEW_HEAD = changed(
+    11, "Pool", "-    size = 1", "+    def take(", "+        self, *, many=1", "+    ):"
+)
+OLD_HEAD = changed(12, "Pool.take", "-    def take(self, many=1):", "-        return many")
+PLAIN = changed(13, "", "+def sized(rows, *, most):")
 GONE = replace(change(9, file="lib/old.py"), form=ChangeForm.DELETED, old_file="lib/old.py")
-ALL = [HEAD, BODY, OTHER, LISTED, USED, DEFINED, HANDS, ANY, ASKS, GONE]
+ALL = [HEAD, BODY, OTHER, LISTED, USED, DEFINED, HANDS, ANY, ASKS, GONE, NEW_HEAD, OLD_HEAD, PLAIN]
 
 
 @pytest.mark.parametrize(
@@ -58,6 +63,9 @@ ALL = [HEAD, BODY, OTHER, LISTED, USED, DEFINED, HANDS, ANY, ASKS, GONE]
         ("TypeError: Client.__init__() missing 1 required positional argument: 'pool'", ["c8"]),
         ("TypeError: Client.__init__() takes 1 positional argument but 2 were given", ["c8"]),
         ("TypeError: Other.__init__() takes 1 positional argument but 2 were given", []),
+        ("TypeError: Pool.take() takes 1 positional argument but 2 were given", ["c11", "c12"]),
+        ("TypeError: take() takes 1 positional argument but 2 were given", ["c12"]),
+        ("TypeError: sized() missing 1 required keyword-only argument: 'most'", ["c13"]),
         ("ModuleNotFoundError: No module named 'lib.old'", ["c9"]),
         ("AssertionError: first_true is not pairwise", []),
         ("", []),

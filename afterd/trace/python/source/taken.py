@@ -28,7 +28,7 @@ def took_away(message: str, changes: Iterable[Change]) -> list[ChangeId]:
     took: list[Change] = []
     if called is not None:
         own = [part for part in called["function"].split(".") if part != "<locals>"]
-        inside = [each for each in changes if each.symbol.split(".")[-len(own) :] == own]
+        inside = [each for each in changes if _is_in(each, own) or _gives_head(each, own)]
         added = bool(_REQUIRED.search(message))
         took += filter(_of_signature(name, added=added), inside)
         took += _took_any(inside) if name and not added else []
@@ -49,6 +49,19 @@ def brought(message: str, changes: Iterable[Change]) -> bool:
 
 def _missing_name(message: str) -> str:
     return next((found["name"] for each in MISSING.values() if (found := each.search(message))), "")
+
+
+def _is_in(change: Change, function: list[str]) -> bool:
+    """Whether a change stands in a function of this name, from the class on."""
+    return change.symbol.split(".")[-len(function) :] == function
+
+
+def _gives_head(change: Change, function: list[str]) -> bool:
+    """Whether it stands around a function and has a head of it: a new one, or the one that was there."""
+    *outer, name = function
+    around = change.symbol.split(".")[-len(outer) :] == outer if outer else not change.symbol
+    head = re.compile(rf"\s*(?:async\s+)?def\s+{re.escape(name)}\b")
+    return around and any(map(head.match, (*change.lines("+"), *change.lines("-"))))
 
 
 def _of_signature(name: str, *, added: bool) -> Callable[[Change], bool]:
