@@ -17,9 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from heapq import nsmallest
 from itertools import combinations
 from math import prod
+from operator import or_
 
 import numpy as np
 import numpy.typing as npt
@@ -167,15 +169,13 @@ class Belief:
         return self._known.get(self._closed(mask), 0.0) / self._total
 
     def _closed(self, mask: int) -> int:
-        """The suspects of a mask and those that they need to be undone."""
-        closed = 0
-        while mask:
-            closed |= mask
-            further = 0
-            for place in bits(mask & self._tied):
-                further |= self._needs[place]
-            mask = further & ~closed
-        return closed
+        """The suspects of a mask and those that each of them needs. What stands with another one that has all it needs
+        asks for no more, as it would alone: the old head of a method asked for the new one, which alone asks for the
+        attributes of its class too (chameleon).
+        """
+        tied = {1 << place: self._needs[place] for place in bits(mask & self._tied)}
+        met = reduce(or_, (one | needs for one, needs in tied.items() if not needs & ~mask), 0)
+        return reduce(or_, (needs for one, needs in tied.items() if not one & met), mask)
 
     def _smallest_roots(self, places: tuple[int, ...]) -> list[tuple[int, float]]:
         """What smallest roots suspects that may be undone together point to, and how much to each: themselves with what

@@ -204,6 +204,18 @@ def test_of_a_new_name_that_two_use_the_likelier_is_asked_alone() -> None:
     assert next_reversion(field) == changes(3)
 
 
+def test_what_a_suspect_needs_does_not_need_more_beside_it() -> None:
+    """chameleon: the old head of a method needs the new one, which alone needs the attributes of the class."""
+    old = Suspect("c1", Tier.ENTRY, needs=changes(2))
+    new = Suspect("c2", Tier.CAUSE, needs=changes(1, 3, 4))
+    others = [Suspect(f"c{n}", Tier.CARRIER) for n in (3, 4)]
+    field = Field((old, *others, new), {}, None, 0.15)
+    belief = Belief(field)
+    assert belief.chance(changes(1)) == pytest.approx(belief.chance(changes(1, 2)))
+    assert belief.chance(changes(1)) < belief.chance(changes(2))
+    assert next_reversion(field) == changes(1)
+
+
 def test_clashes_do_not_multiply_hypotheses() -> None:
     """Each may add one for each that it shares a change with: sixteen of them made 45,000 of 1,600 (pandera)."""
     field = Field(suspects(40), {})
