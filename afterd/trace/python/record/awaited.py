@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 Anything = Any  # of the program, or of whatever it awaits
 
 _RUNS_A_TASK = "run_until_complete"
 _DEEP = 100  # coroutines, or tasks, that await each other
+
+
+def qualified_name(code: CodeType) -> str:
+    """A function's name with its class's; before Python 3.11 a code has only its own."""
+    return str(getattr(code, "co_qualname", code.co_name))
 
 
 def awaited(frame: FrameType) -> list[tuple[str, int, str]]:
@@ -24,7 +29,7 @@ def awaited(frame: FrameType) -> list[tuple[str, int, str]]:
             break
         found.extend(_suspended(coroutine()))
         task = getattr(task, "_fut_waiter", None)  # what asyncio's own debugging shows of a task
-    return [(at.f_code.co_filename, at.f_lineno, at.f_code.co_qualname) for at in found]
+    return [(at.f_code.co_filename, at.f_lineno, qualified_name(at.f_code)) for at in found]
 
 
 def _suspended(coroutine: Anything) -> Iterator[FrameType]:

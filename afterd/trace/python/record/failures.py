@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
-from .awaited import awaited
+from .awaited import awaited, qualified_name
 
 Anything = Any  # a value of the traced program
 
@@ -50,7 +50,7 @@ def frames(traceback: TracebackType | None) -> list[tuple[str, int, str]]:
     found = []
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        found.append((code.co_filename, traceback.tb_lineno, code.co_qualname))
+        found.append((code.co_filename, traceback.tb_lineno, qualified_name(code)))
         traceback = traceback.tb_next
     return found
 
@@ -104,7 +104,7 @@ def hang(frame: FrameType | None, row: int, *, waits: bool) -> Failure:
     suspended: list[tuple[str, int, str]] = []
     while frame is not None:
         code = frame.f_code
-        found.append((code.co_filename, frame.f_lineno, code.co_qualname))
+        found.append((code.co_filename, frame.f_lineno, qualified_name(code)))
         suspended = suspended or awaited(frame)
         frame = frame.f_back
     said = {"test": "", "phase": "process", "type": HANG, "bases": [HANG], "name": "", "chain": []}

@@ -28,6 +28,7 @@ from .scopes import parameters
 from .tree import NumberedTree
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_TryStar = getattr(ast, "TryStar", ast.Try)  # newer than Python 3.10
 _HANDLED_BY_NAME = (ast.Pass, ast.Break, ast.Continue)
 
 
@@ -138,7 +139,7 @@ class Instrumenter:
                 yield self._for(node)
             case ast.With() | ast.AsyncWith():
                 yield from self._with(node)
-            case ast.Try() | ast.TryStar():
+            case ast.Try() | _TryStar():
                 yield self._try(node)
             case ast.Match():
                 yield self._match(node)
