@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from afterd.errors import TraceError
 from afterd.limits import TraceLimits
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.outcome import Outcome
@@ -51,6 +52,7 @@ class PythonRecorder:
         self._name = name
         self.test = request.test
         self.seconds = 0.0
+        self._longest: list[int] = []  # rows of a process, of each run so far
 
     def end_after(self, good: RecordedRun, rows: int) -> None:
         """From now on runs are of variants that hang: each is ended ``rows`` after a good one's length."""
@@ -60,13 +62,27 @@ class PythonRecorder:
         self._request = replace(self._request, stop=longest + rows, limits=longer)
 
     def record(self, variant: ChangeSet) -> RecordedRun:
-        """The test's run without some changes. Raises TraceError when nothing of it was recorded."""
-        name = self._name(variant)
+        """The test's run without some changes. Raises TraceError when nothing of it was recorded, or it went on for
+        longer than any variant that tells something.
+        """
+        name, bound = self._name(variant), self._bound()
         work = f"{self._request.work} {name}" if self._request.work else ""
-        run = recorded_run(replace(self._request, work=work), self._built(variant), name)
+        request = replace(self._request, work=work, bound=bound)
+        run = recorded_run(request, self._built(variant), name)
         self.seconds += run.seconds
+        longest = max(trace.raw.total for trace in run.traces)
+        if 0 < bound <= longest:
+            message = f"The run of a variant was ended after {longest:,} rows, as the ends have {max(self._longest):,}."
+            raise TraceError(message)
+        self._longest.append(longest)
         self._request = _wide_enough(self._request, run.traces)
         return replace(run, variant=variant)
+
+    def _bound(self) -> int:
+        """So many rows a variant's run may have; 0: as many as there are, of the two ends or where one hangs."""
+        limits = TraceLimits()
+        told = len(self._longest) > 1 and not self._request.stop
+        return limits.longer * max(self._longest) + limits.beyond if told else 0
 
     def record_replaced(self, run: RecordedRun, replaced: Replacement) -> RecordedRun:
         """A recorded run once more, with one value set to another. Raises TraceError."""

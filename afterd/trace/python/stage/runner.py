@@ -43,7 +43,8 @@ class PythonTraceRequest:
     that outgrew them is repeated with room for all it needs, up to ``most`` rows. ``excluded``
     folders of the tree are not the program's; a trace has the files of folders ``beside`` it too, where the
     test lies. Of the tests, those of share ``share`` of ``shares`` are
-    run (in mode ``count``). A run is ended after about ``stop`` rows (0: it ends by itself).
+    run (in mode ``count``). A run is ended after about ``stop`` rows (0: it ends by itself),
+    where it is known to hang, or after ``bound``.
     ``work`` names the piece of work, with the tree, that takes up what it recorded before it was
     killed; empty: everything is recorded anew. ``replaced`` is a value of the run that is set to another.
     ``warm`` records a run in a fork of a warm process, and gives None where that cannot be; ``judged`` says what a run
@@ -67,6 +68,7 @@ class PythonTraceRequest:
     shares: int = 1
     work: str = ""
     stop: int = 0
+    bound: int = 0
     replaced: Replacement | None = None
     warm: Callable[[Recording], ProcessResult | None] | None = None
     judged: Callable[[Recording, ProcessResult], Outcome] | None = None
@@ -200,7 +202,7 @@ def _settings(request: PythonTraceRequest, tree: Path, out: Path, mode: str) -> 
         beside=request.beside if mode == "trace" else (),
         share=request.share,
         shares=request.shares,
-        stop=request.stop,
+        stop=request.stop or request.bound,
         replaced=request.replaced,
     )
 
