@@ -322,9 +322,9 @@ def test_any_expression_has_its_value(expressions: list[str]) -> None:
 
 def interpreters() -> list[str]:
     """Other supported Pythons on this machine; those of pyenv too."""
-    found = [shutil.which(f"python3.{minor}") for minor in (10, 11, 12, 13)]
+    found = [shutil.which(f"python3.{minor}") for minor in (9, 10, 11, 12, 13)]
     pyenv = Path.home() / ".pyenv" / "versions"
-    found += [str(p) for p in sorted(pyenv.glob("3.1[0123]*/bin/python"))] if pyenv.is_dir() else []
+    found += [str(p) for p in sorted(pyenv.glob("3.*/bin/python"))] if pyenv.is_dir() else []
     unique: dict[str, str] = {}
     for path in filter(None, found):
         asked = subprocess.run(
@@ -338,7 +338,7 @@ def interpreters() -> list[str]:
     return [
         path
         for version, path in unique.items()
-        if version in {"(3, 10)", "(3, 11)", "(3, 12)", "(3, 13)"}
+        if version in {"(3, 9)", "(3, 10)", "(3, 11)", "(3, 12)", "(3, 13)"}
     ]
 
 
@@ -348,9 +348,13 @@ def test_features_survive_on_every_python(tmp_path: Path) -> None:
     tree.mkdir()
     for name, program in PROGRAMS.items():
         (tree / f"prog_{name}.py").write_text(dedent(program), encoding="utf-8")
-    names = ", ".join(f"prog_{name}" for name in PROGRAMS if name != "groups")
-    newer = "if sys.version_info >= (3, 11):\n    import prog_groups\n"
-    (tree / "main.py").write_text(f"import sys, {names}\n{newer}", encoding="utf-8")
+    newer = {"match": (3, 10), "groups": (3, 11)}
+    names = ", ".join(f"prog_{name}" for name in PROGRAMS if name not in newer)
+    guarded = "".join(
+        f"if sys.version_info >= {since}:\n    import prog_{name}\n"
+        for name, since in newer.items()
+    )
+    (tree / "main.py").write_text(f"import sys, {names}\n{guarded}", encoding="utf-8")
     out = tmp_path / "out"
     out.mkdir()
     options = Settings("trace", str(tree), str(out), str(tmp_path / "cache"))

@@ -8,6 +8,7 @@ item loads, awaits and yields, names of enclosing scopes and module variables, a
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from .calls import ENTER, GUARD, LAMBDA, RESUMED, CallFactory, node_located_at
 from .rows import Kind
@@ -15,7 +16,8 @@ from .scopes import COMPREHENSIONS, FUNCTIONS, MODULE, parameters
 from .tree import NumberedTree
 
 _ATOMS = (ast.Constant, ast.Name)
-_Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+if TYPE_CHECKING:
+    _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 def is_atom(node: ast.expr) -> bool:
@@ -59,14 +61,11 @@ class ExpressionInstrumenter(ast.NodeTransformer):
         return self.make.value(node, self.visit(node))
 
     def _records_itself(self, node: ast.expr) -> bool:
-        match node:
-            case ast.Call() | ast.Await() | ast.Yield() | ast.YieldFrom():
-                return True
-            case ast.Attribute() | ast.Subscript():
-                return isinstance(node.ctx, ast.Load)
-            case ast.Name():
-                return self._is_outer(node)
-        return False
+        if isinstance(node, (ast.Attribute, ast.Subscript)):
+            return isinstance(node.ctx, ast.Load)
+        if isinstance(node, ast.Name):
+            return self._is_outer(node)
+        return isinstance(node, (ast.Call, ast.Await, ast.Yield, ast.YieldFrom))
 
     def _is_outer(self, node: ast.Name) -> bool:
         """Whether a load must be recorded: which binding it sees is not known from this frame."""
@@ -117,16 +116,13 @@ class ExpressionInstrumenter(ast.NodeTransformer):
         return self.make.value(node, node) if isinstance(node.ctx, ast.Load) else node
 
     def _key(self, key: ast.expr) -> ast.expr:
-        match key:
-            case ast.Slice():
-                for part in ("lower", "upper", "step"):
-                    bound = getattr(key, part)
-                    if bound is not None:
-                        setattr(key, part, self._bound(bound))
-                return key
-            case ast.Tuple() | ast.Starred():
-                return self.visit(key)
-        return self._bound(key)
+        if isinstance(key, ast.Slice):
+            for part in ("lower", "upper", "step"):
+                bound = getattr(key, part)
+                if bound is not None:
+                    setattr(key, part, self._bound(bound))
+            return key
+        return self.visit(key) if isinstance(key, (ast.Tuple, ast.Starred)) else self._bound(key)
 
     def _bound(self, node: ast.expr) -> ast.expr:
         return self.visit(node) if is_atom(node) else self.recorded(node)

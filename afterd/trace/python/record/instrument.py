@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, cast
 
 from .calls import (
     BRANCH,
@@ -27,9 +28,10 @@ from .rows import Kind
 from .scopes import parameters
 from .tree import NumberedTree
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-_TryStar = getattr(ast, "TryStar", ast.Try)  # newer than Python 3.10
-_HANDLED_BY_NAME = (ast.Pass, ast.Break, ast.Continue)
+if TYPE_CHECKING:
+    _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_MARKED = (ast.Pass, ast.Break, ast.Continue)
+_CAPTURED = {"MatchAs": "name", "MatchStar": "name", "MatchMapping": "rest"}
 
 
 class Instrumenter:
@@ -120,38 +122,37 @@ class Instrumenter:
 
     def _statement(self, node: ast.stmt) -> Iterator[ast.stmt]:  # noqa: C901, PLR0912 # one case a kind of statement
         """``node`` instrumented, with what goes before and after it."""
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                yield from self._function(node)
-            case ast.ClassDef():
-                yield from self._class(node)
-            case ast.Assign():
-                yield from self._assign(node)
-            case ast.AugAssign():
-                yield from self._augmented(node)
-            case ast.AnnAssign(value=ast.expr() as value):
-                node.target = self._simple_target(node.target)
-                node.value = self.expressions.recorded(value)
-                yield node
-            case ast.If() | ast.While():
-                yield self._conditional(node)
-            case ast.For() | ast.AsyncFor():
-                yield self._for(node)
-            case ast.With() | ast.AsyncWith():
-                yield from self._with(node)
-            case ast.Try() | _TryStar():
-                yield self._try(node)
-            case ast.Match():
-                yield self._match(node)
-            case ast.Return() | ast.Raise() | ast.Assert() | ast.Delete() | ast.Expr():
-                yield from self._simple(node)
-            case ast.Import() | ast.ImportFrom():
-                yield from self._import(node)
-            case ast.Pass() | ast.Break() | ast.Continue():
-                yield self.make.statement(MARK, node, Kind.MARK, node)
-                yield node
-            case _:  # global, nonlocal, annotations without a value, type aliases
-                yield node
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield from self._function(node)
+        elif isinstance(node, ast.ClassDef):
+            yield from self._class(node)
+        elif isinstance(node, ast.Assign):
+            yield from self._assign(node)
+        elif isinstance(node, ast.AugAssign):
+            yield from self._augmented(node)
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            node.target = self._simple_target(node.target)
+            node.value = self.expressions.recorded(node.value)
+            yield node
+        elif isinstance(node, (ast.If, ast.While)):
+            yield self._conditional(node)
+        elif isinstance(node, (ast.For, ast.AsyncFor)):
+            yield self._for(node)
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            yield from self._with(node)
+        elif type(node).__name__ in {"Try", "TryStar"}:
+            yield self._try(cast("ast.Try", node))
+        elif type(node).__name__ == "Match":
+            yield self._match(cast("ast.Match", node))
+        elif isinstance(node, (ast.Return, ast.Raise, ast.Assert, ast.Delete, ast.Expr)):
+            yield from self._simple(node)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from self._import(node)
+        elif isinstance(node, _MARKED):
+            yield self.make.statement(MARK, node, Kind.MARK, node)
+            yield node
+        else:  # global, nonlocal, annotations without a value, type aliases
+            yield node
 
     def _assign(self, node: ast.Assign) -> Iterator[ast.stmt]:
         node.value = self.expressions.recorded(node.value)
@@ -189,21 +190,23 @@ class Instrumenter:
 
     def _peek(self, node: ast.AugAssign, target: ast.expr) -> ast.stmt | None:
         """Reads the new value back where that runs none of the program's code."""
-        match target:
-            case ast.Name(id=name):
-                return self.make.bound(target, name, node)
-            case ast.Attribute(value=ast.Name(id=base), attr=attribute):
-                found = [node_located_at(ast.Constant(attribute), node)]
-                return self._peeking(PEEK_ATTRIBUTE, node, base, list(found))
-            case ast.Subscript(value=ast.Name(id=base), slice=ast.Name(id=key)):
-                return self._peeking(
-                    PEEK_ITEM, node, base, [node_located_at(ast.Name(key, ast.Load()), node)]
-                )
-            case ast.Subscript(value=ast.Name(id=base), slice=ast.Constant(value=literal)):
-                return self._peeking(
-                    PEEK_ITEM, node, base, [node_located_at(ast.Constant(literal), node)]
-                )
-        return None
+        if isinstance(target, ast.Name):
+            return self.make.bound(target, target.id, node)
+        if not isinstance(target, (ast.Attribute, ast.Subscript)):
+            return None
+        if not isinstance(target.value, ast.Name):
+            return None
+        key: ast.expr
+        if isinstance(target, ast.Attribute):
+            key = ast.Constant(target.attr)
+        elif isinstance(target.slice, ast.Name):
+            key = ast.Name(target.slice.id, ast.Load())
+        elif isinstance(target.slice, ast.Constant):
+            key = ast.Constant(target.slice.value)
+        else:
+            return None
+        function = PEEK_ATTRIBUTE if isinstance(target, ast.Attribute) else PEEK_ITEM
+        return self._peeking(function, node, target.value.id, [node_located_at(key, node)])
 
     def _peeking(
         self, function: str, node: ast.AugAssign, base: str, rest: list[ast.expr]
@@ -290,32 +293,31 @@ class Instrumenter:
         return node
 
     def _simple(self, node: ast.stmt) -> Iterator[ast.stmt]:
-        match node:
-            case ast.Return(value=ast.expr() as value):
-                node.value = self.make.value(node, self.expressions.visit(value), Kind.RETURN)
-                yield node
-            case ast.Raise(exc=ast.expr() as raised):
-                node.exc = self.make.value(node, self.expressions.visit(raised), Kind.RAISE)
-                if node.cause is not None:
-                    node.cause = self.expressions.visit(node.cause)
-                yield node
-            case ast.Assert():
-                node.test = self.expressions.visit(node.test)
-                if node.msg is not None:
-                    node.msg = self.expressions.visit(node.msg)
-                yield node
-                yield self.make.statement(MARK, node, Kind.TRUE, node)
-            case ast.Delete():
-                node.targets = [self._target(target) for target in node.targets]
-                yield node
-                yield self.make.statement(MARK, node, Kind.MARK, node)
-            case ast.Expr(value=value):
-                if not isinstance(value, ast.Constant):
-                    node.value = self.expressions.recorded(value)
-                yield node
-            case _:  # bare return and raise
-                yield self.make.statement(MARK, node, Kind.MARK, node)
-                yield node
+        if isinstance(node, ast.Return) and node.value is not None:
+            node.value = self.make.value(node, self.expressions.visit(node.value), Kind.RETURN)
+            yield node
+        elif isinstance(node, ast.Raise) and node.exc is not None:
+            node.exc = self.make.value(node, self.expressions.visit(node.exc), Kind.RAISE)
+            if node.cause is not None:
+                node.cause = self.expressions.visit(node.cause)
+            yield node
+        elif isinstance(node, ast.Assert):
+            node.test = self.expressions.visit(node.test)
+            if node.msg is not None:
+                node.msg = self.expressions.visit(node.msg)
+            yield node
+            yield self.make.statement(MARK, node, Kind.TRUE, node)
+        elif isinstance(node, ast.Delete):
+            node.targets = [self._target(target) for target in node.targets]
+            yield node
+            yield self.make.statement(MARK, node, Kind.MARK, node)
+        elif isinstance(node, ast.Expr):
+            if not isinstance(node.value, ast.Constant):
+                node.value = self.expressions.recorded(node.value)
+            yield node
+        else:  # bare return and raise
+            yield self.make.statement(MARK, node, Kind.MARK, node)
+            yield node
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> Iterator[ast.stmt]:
         yield node
@@ -331,23 +333,19 @@ class Instrumenter:
 
 def _names(target: ast.expr) -> Iterator[ast.Name]:
     """The plain names that a target binds."""
-    match target:
-        case ast.Name():
-            yield target
-        case ast.Tuple(elts=elements) | ast.List(elts=elements):
-            for element in elements:
-                yield from _names(element)
-        case ast.Starred(value=value):
-            yield from _names(value)
+    if isinstance(target, ast.Name):
+        yield target
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        for element in target.elts:
+            yield from _names(element)
+    elif isinstance(target, ast.Starred):
+        yield from _names(target.value)
 
 
 def _capture(pattern: ast.AST) -> str:
-    match pattern:
-        case ast.MatchAs(name=str() as name) | ast.MatchStar(name=str() as name):
-            return name
-        case ast.MatchMapping(rest=str() as rest):
-            return rest
-    return ""
+    """The name that a pattern binds."""
+    field = _CAPTURED.get(type(pattern).__name__)
+    return str(getattr(pattern, field) or "") if field else ""
 
 
 def _is_docstring(node: ast.stmt) -> bool:

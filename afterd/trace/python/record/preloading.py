@@ -151,7 +151,7 @@ class Watch:
         return ""
 
     def _hear(self, event: str, arguments: tuple[object, ...]) -> None:
-        if event not in _FILE_EVENTS or not arguments or not isinstance(arguments[0], str | bytes):
+        if event not in _FILE_EVENTS or not arguments or not isinstance(arguments[0], (str, bytes)):
             return
         path = os.path.abspath(os.fsdecode(arguments[0]))  # noqa: PTH100 # hot
         flags = arguments[2] if event == "open" and len(arguments) > 2 else _WRITING

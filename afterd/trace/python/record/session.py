@@ -22,6 +22,7 @@ from typing import Any
 from . import tracefile
 from .asserting import REWRITE, take_over_rewriting
 from .chance import SEEDED
+from .command_line import original_arguments
 from .compiled import Compiler, Rewrite
 from .counting import Counter, interned_pairs
 from .failures import Failure, failure, hang, watch_uncaught, watch_unittest
@@ -147,7 +148,7 @@ class Session:
             "python": list(sys.version_info[:3]),
             "pid": os.getpid(),
             "parent": os.getppid(),
-            "argv": sys.orig_argv,
+            "argv": original_arguments(),
             "modules": [[key, *place] for key, place in self.compiler.modules.items()],
             "refused": self.compiler.refused,
             "failures": self.failures,

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from .command_line import original_arguments
 from .importing import NEVER
 from .session import begin
 from .settings import Settings, from_environment
@@ -48,10 +49,10 @@ def move_path_entries(settings: Settings) -> None:
 
 
 def _is_own_script(settings: Settings) -> bool:
-    position = script_position(sys.orig_argv)
+    position = script_position(original_arguments())
     if position is None:
         return False
-    script = Path(sys.orig_argv[position]).resolve()
+    script = Path(original_arguments()[position]).resolve()
     return script.suffix == ".py" and (
         script.is_relative_to(Path(settings.tree).resolve())
         or str(script.parent) in settings.beside
@@ -72,9 +73,9 @@ def script_position(argv: Sequence[str]) -> int | None:
 
 
 def _run_through_script_module() -> None:
-    position = script_position(sys.orig_argv)
+    position = script_position(original_arguments())
     assert position is not None
-    options = sys.orig_argv[1:position]
+    options = original_arguments()[1:position]
     here = str(Path(__file__).parent.parent)
     os.environ["PYTHONPATH"] = os.pathsep.join(
         [
@@ -86,5 +87,5 @@ def _run_through_script_module() -> None:
             ),
         ]
     )
-    argv = [sys.executable, *options, "-m", SCRIPT_MODULE, *sys.orig_argv[position:]]
+    argv = [sys.executable, *options, "-m", SCRIPT_MODULE, *original_arguments()[position:]]
     os.execv(sys.executable, argv)  # noqa: S606 # this very interpreter, once more

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from array import array
-from typing import Any
+from typing import Any, cast
 
 from .rows import MAX_NODES
 from .scopes import ScopeBuilder
@@ -89,7 +89,10 @@ class NumberedTree:
 
 def _end_nodes(node: ast.AST) -> tuple[ast.AST, ast.AST]:
     """The nodes where a node begins and ends; Python gives a case of a ``match`` no position."""
-    return (node.pattern, node.body[-1]) if isinstance(node, ast.match_case) else (node, node)
+    if type(node).__name__ != "match_case":
+        return node, node
+    case = cast("ast.match_case", node)
+    return case.pattern, case.body[-1]
 
 
 def _column(node: ast.AST, attribute: str) -> int:
@@ -97,19 +100,17 @@ def _column(node: ast.AST, attribute: str) -> int:
     return 0 if offset is None else int(offset) + 1
 
 
+_NAME_FIELDS = {"Name": "id", "arg": "arg"} | dict.fromkeys(
+    ("FunctionDef", "AsyncFunctionDef", "ClassDef", "ExceptHandler", "MatchAs", "MatchStar"), "name"
+)
+"""Where nodes have the name that they bind; some are newer than the oldest Python that is recorded."""
+
+
 def _bound_name(node: ast.AST) -> str:
-    match node:
-        case ast.Name(id=name) | ast.arg(arg=name):
-            return name
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            return name
-        case ast.alias(name=name, asname=asname):
-            return asname or name.partition(".")[0]
-        case ast.ExceptHandler(name=handler) | ast.MatchAs(name=handler):
-            return handler or ""
-        case ast.MatchStar(name=star):
-            return star or ""
-    return ""
+    if isinstance(node, ast.alias):
+        return node.asname or node.name.partition(".")[0]
+    field = _NAME_FIELDS.get(type(node).__name__)
+    return str(getattr(node, field) or "") if field else ""
 
 
 def _constant(value: object) -> object:
