@@ -25,7 +25,6 @@ from importlib.machinery import (
     BuiltinImporter,
     ExtensionFileLoader,
     FrozenImporter,
-    NamespaceLoader,
     SourceFileLoader,
     SourcelessFileLoader,
 )
@@ -39,11 +38,15 @@ from .recorded_fork import Recorded, begin_recording
 from .rewriting import Rewritten, is_rewritten
 
 RUN_VARIABLE = "AFTERD_RUN"
+_LOADERS = vars(importlib.import_module("importlib._bootstrap_external"))
+_NamespaceLoader: type = (
+    _LOADERS.get("NamespaceLoader") or _LOADERS["_NamespaceLoader"]
+)  # before Python 3.11
 _PLAIN = (
     BuiltinImporter,
     ExtensionFileLoader,
     FrozenImporter,
-    NamespaceLoader,
+    _NamespaceLoader,
     OwnLoader,
     SourceFileLoader,
     SourcelessFileLoader,
@@ -66,7 +69,7 @@ class Program:
     def announce(self) -> None:
         """Arguments and import path as the program would find them, imports ahead included."""
         sys.argv[:] = ["-m" if self.target == "module" else self.name, *self.argv]
-        if sys.flags.safe_path:
+        if getattr(sys.flags, "safe_path", False):  # newer than Python 3.10
             return
         own = os.getcwd() if self.target == "module" else os.path.dirname(self.real)  # noqa: PTH109, PTH120 # strings
         sys.path[0] = own
