@@ -1,15 +1,19 @@
-"""pytest of before 2023, whose hooks know no ``wrapper``."""
+"""pytest of before 2023, whose hooks know no ``wrapper``, and of before 2022, whose configuration has no ``stash``."""
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from afterd.trace.python import record
+from afterd.trace.python.record.asserting import REWRITE, take_over_rewriting
+from afterd.trace.python.record.importing import Territory
 
 Hook = Callable[..., object]
 
@@ -34,3 +38,24 @@ def test_what_records_tests_is_loaded(module: str, monkeypatch: pytest.MonkeyPat
     assert spec is not None
     assert spec.loader is not None
     spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+
+@pytest.mark.parametrize("names", [set[str](), dict[str, Path]()], ids=["before 7", "since"])
+def test_modules_that_pytest_rewrites_are_recorded(
+    names: set[str] | dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """datasette: each run ended in an error of ours below pytest 6, and no sentence said that nothing was recorded."""
+    hook: Any = importlib.import_module(REWRITE).AssertionRewritingHook
+    monkeypatch.setattr(hook, "exec_module", hook.exec_module)  # put back afterwards
+    (tmp_path / "lib.py").write_text("assert 1\nfound = 2\n")
+    spec = importlib.util.spec_from_file_location("lib", tmp_path / "lib.py")
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+
+    def compiled(text: bytes, name: str, _asserts: object) -> Any:  # noqa: ANN401 # code
+        return compile(text, name, "exec")
+
+    take_over_rewriting(Territory(tmp_path), compiled)
+    hook.exec_module(SimpleNamespace(_rewritten_names=names, config=SimpleNamespace()), module)
+    assert module.found == 2
+    assert "lib" in names

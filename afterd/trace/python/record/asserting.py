@@ -31,9 +31,11 @@ def take_over_rewriting(territory: Territory, compile_module: Compile) -> None:
         if filename is None or not territory.owns(filename):
             original(self, module)
             return
-        state = self.config.stash[rewrite.assertstate_key]
-        state.trace(f"traced and rewritten: {filename}")
-        self._rewritten_names[module.__name__] = Path(filename)
+        known = self._rewritten_names
+        if isinstance(known, set):  # before pytest 7
+            known.add(module.__name__)
+        else:
+            known[module.__name__] = Path(filename)
 
         def asserts(tree: ast.Module, source: bytes) -> None:
             rewrite.rewrite_asserts(tree, source, filename, self.config)
