@@ -5,7 +5,7 @@ old. Compared with the text that it came from, only what was written anew is lef
 (``diff --color-moved``, ``blame -C``) a block counts as moved by its letters and digits, so that
 brackets and blank lines do not make one file another's child. Unlike there, text that still stands where it
 stood was copied, and is new; and a line that still stands in any changed file (of a licence, an include, a common
-phrase) tells nothing of where it came from.
+phrase) tells nothing of where it came from: in a block it counts for no more than the others do.
 """
 
 from __future__ import annotations
@@ -83,9 +83,12 @@ class _Texts:
     standing: Collection[bytes]
 
     def weight(self, chain: Sequence[_Run]) -> int:
-        """How many letters and digits were moved that tell where they came from."""
-        moved = (line for run in chain for line in self.new[run.new : run.ends[1]])
-        return _weight([line for line in moved if line not in self.standing])
+        """How many letters and digits were moved; those that do not tell where they came from count for no more than
+        the others do.
+        """
+        moved = [line for run in chain for line in self.new[run.new : run.ends[1]]]
+        telling = _weight([line for line in moved if line not in self.standing])
+        return min(2 * telling, _weight(moved))
 
 
 class MovedText:
