@@ -121,6 +121,7 @@ class GuiltOdds:
     one_step: float = 8.0  # times so much where all act in one executed statement
     one_file: float = 3.0  # where all are in one file (99 of 100 pairs of guilty changes are)
     whole_home: float = 0.15  # all suspects of one function together, against all other sets
+    all_users: float = 0.5  # of what only defines a name that several use: all of these, against each of them alone
     foreseen: float = 2.0  # a smallest set that is predicted to pass, against all other sets
     unmodelled_size: int = 3  # a set of more changes lies within a part as so many do
     outside_explained: float = (

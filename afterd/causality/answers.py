@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import PurePath
 
 from afterd.causality.complaint import Complaint, added_lines, complaint, included_headers
@@ -42,15 +43,19 @@ class Answers:
         self.taken_away = {
             change.id: _names(change, "-") - _names(change, "+") for change in changes.values()
         }
-        self._letters_gone = {
-            change.id: _names(change, "-", _LETTER) - _names(change, "+", _LETTER)
-            for change in changes.values()
-        }
         self._changes = changes
         self._proves = proves
         self._added = {change.id: added_lines(change) for change in changes.values()}
         self._includes = {change.id: included_headers(change) for change in changes.values()}
         self._spread = Counter(name for names in self.names.values() for name in names)
+
+    @cached_property
+    def _letters_gone(self) -> Mapping[ChangeId, frozenset[str]]:
+        """The names of one letter that each change took away."""
+        return {
+            change.id: _names(change, "-", _LETTER) - _names(change, "+", _LETTER)
+            for change in self._changes.values()
+        }
 
     def asked_for(
         self, said: str, candidates: Sequence[ChangeId], reverted: ChangeSet
@@ -75,10 +80,11 @@ class Answers:
         wrote = wrote or [c for c in candidates if about.missing and self._misses(c, about)]
         if answering := self._brings(about.unknown).intersection(candidates).union(wrote):
             return answering
+        letters = {name for name in about.unknown if len(name) == 1}
         mentioning = [
             c
             for c in candidates
-            if self.names[c] & about.names or self._letters_gone[c] & about.unknown
+            if self.names[c] & about.names or (letters and self._letters_gone[c] & letters)
         ]
         near = [c for c in mentioning if about.is_in(self._changes[c].file)]
         if not self._proves:

@@ -180,8 +180,8 @@ class Belief:
     def _smallest_roots(self, places: tuple[int, ...]) -> list[tuple[int, float]]:
         """What smallest roots suspects that may be undone together point to, and how much to each: themselves with what
         they need, without those that only define what others of these use, as with these undone nobody asks for it. Of
-        one that several others use, half to all of these, and half to each alone: by which of them the fault comes out
-        is not known.
+        one that several others use, some to all of these, and the rest to each alone: by which of them the fault comes
+        out is not known.
         """
         closed = self._closed(sum(1 << place for place in places))
         users = closed & ~self._defining or closed
@@ -189,11 +189,12 @@ class Belief:
             return [(users, 1.0)]
         every = list(bits(users))
         whole = sum(self._weights[place] for place in every) or 1.0
+        rest = 1.0 - ODDS.all_users
         alone = [
-            (self._closed(1 << place) & ~self._defining, 0.5 * self._weights[place] / whole)
+            (self._closed(1 << place) & ~self._defining, rest * self._weights[place] / whole)
             for place in every
         ]
-        return [(users, 0.5), *alone]
+        return [(users, ODDS.all_users), *alone]
 
     def cost(self, mask: int) -> float:
         """What a run costs, in runs of what can be built as it is, by what each suspect takes along."""

@@ -111,11 +111,11 @@ class Counterfactual:
         if any(self._turned(branch, imagined) for branch in self._detours[step.id]):
             return _Imagined(UNKNOWN, as_in_green=False)
         text = step.old if touched and step.old is not None else step.term
+        if text is step.old and step.term.sort.kind is SortKind.OPAQUE:
+            return self._object(step, _input_steps(text), imagined)
         value = normal(Evaluator(lambda read: _value(read, imagined)).value(text), step.term.sort)
         if touched and step.old is None:
             value = self._old_text(step, value)
-        if text is step.old and step.term.sort.kind is SortKind.OPAQUE:
-            return self._object(step, _input_steps(text), imagined)
         return _Imagined(value, self._is_green(step, value))
 
     def _object(

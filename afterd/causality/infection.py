@@ -175,14 +175,17 @@ def _by_inputs(execution: Execution, step: Step) -> Role:
     """The role where green's values do not tell: clean inputs carry nothing."""
     if not all(is_clean(execution.step(read.step)) for read in distinct_reads(step.term)):
         return Role.CARRIER
-    guard = execution.step(step.control) if step.control is not None else None
-    while (
-        guard is not None and not is_clean(guard) and _decides_over_itself(execution, guard, step)
-    ):
-        guard = execution.step(guard.control) if guard.control is not None else None
+    guard = _guard(execution, step)
+    while guard is not None and _decides_over_itself(execution, guard, step):
+        guard = _guard(execution, guard)
     if guard is None or is_clean(guard):
         return Role.ENTRY
     return Role.GUARDED if step.green.alignment is Alignment.ABSENT else Role.ENTRY
+
+
+def _guard(execution: Execution, step: Step) -> Step | None:
+    """The branch that decided that a step was executed."""
+    return None if step.control is None else execution.step(step.control)
 
 
 def _decides_over_itself(execution: Execution, guard: Step, step: Step) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from afterd.causality.auxiliary import AuxiliarySearch, most_along
 from afterd.causality.deltas.closure import Closure
@@ -12,7 +12,7 @@ from afterd.causality.deltas.definitions import only_defines, only_gives_names, 
 from afterd.causality.deltas.dependencies import Changes, home
 from afterd.causality.signs import Sign
 from afterd.causality.suspicion import Suspect, with_along
-from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.change import NOTHING, ChangeId, ChangeSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,28 +22,36 @@ class Needs:
     changes: Changes
     auxiliary: AuxiliarySearch
     closure: Closure
+    users: dict[ChangeId, ChangeSet] = field(
+        default_factory=dict, init=False, compare=False
+    )  # by name, asked once
 
     def alone(self, suspect: Suspect) -> Suspect:
         """A change that cannot be undone by itself is likelier to be what others need."""
         along = self.auxiliary.along(suspect.change)
         if along is None:
             return with_along(suspect, along)
-        own = home(self.changes[suspect.change])
+        change = self.changes[suspect.change]
+        own = home(change)
         if self.auxiliary.standing.proves:
             return replace(with_along(suspect, along), home=own[:1])
         elsewhere = any(home(self.changes[each])[:2] != own[:2] for each in along)
         signs = (*suspect.signs, Sign.NOT_ALONE) if elsewhere else suspect.signs
-        change = self.changes[suspect.change]
         defines = bool(along) and (only_defines(change) or only_gives_names(change))
         return replace(suspect, signs=signs, needs=along, defines=defines, home=own)
 
     def named(self, suspect: Suspect) -> Suspect:
         """As ``alone``, by names alone, which cost nothing."""
         if not self.auxiliary.standing.proves:
-            users = users_by_name(self.changes[suspect.change], self.changes)
+            users = self._users_of(suspect.change)
             return replace(suspect, needs=users, defines=True) if users else suspect
         along = len(self.auxiliary.named(frozenset([suspect.change])))
         return replace(suspect, along=along, home=home(self.changes[suspect.change])[:1])
+
+    def _users_of(self, change: ChangeId) -> ChangeSet:
+        if change not in self.users:
+            self.users[change] = users_by_name(self.changes[change], self.changes)
+        return self.users[change]
 
     def with_names(self, suspect: Suspect) -> Suspect:
         """With what it asks for by its names: a hypothesis is what can be undone."""

@@ -75,7 +75,9 @@ def _defined(text: bytes, words: re.Pattern[bytes]) -> Said:
         rb"^[ \t]*#[ \t]*define[ \t]+(%b)\b(.*)" % words.pattern, text, re.MULTILINE
     )
     literal = ((line[1], _LITERAL.match(line[2])) for line in lines)
-    return frozenset((os.fsdecode(macro), _file(value and value[1])) for macro, value in literal)
+    return frozenset(
+        (os.fsdecode(macro), file_name(value[1]) if value else ANYTHING) for macro, value in literal
+    )
 
 
 def _told(text: bytes, words: re.Pattern[bytes]) -> Said:
@@ -87,11 +89,11 @@ def _lines_told(text: bytes, words: re.Pattern[bytes]) -> Iterator[tuple[str, st
     for line in re.finditer(rb"(?:(-D\s*)|(?<!\w))(%b)\b(.*)" % words.pattern, text):
         names = _NAME.findall(line[3])
         for name in names:
-            yield os.fsdecode(line[2]), _file(name)
+            yield os.fsdecode(line[2]), file_name(name)
         if not names and (line[1] or _IS_SET.match(line[3])):
             yield os.fsdecode(line[2]), ANYTHING
 
 
-def _file(name: bytes | None) -> str:
-    """A file's name without its folder; what is no name is any."""
-    return PurePath(os.fsdecode(name.replace(b"\\", b"/"))).name if name else ANYTHING
+def file_name(included: bytes) -> str:
+    """The name of an included file without its folder."""
+    return PurePath(os.fsdecode(included.strip().replace(b"\\", b"/"))).name

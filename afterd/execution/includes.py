@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path, PurePath
 
-from afterd.execution.computed_includes import ANYTHING, ComputedIncludes
+from afterd.execution.computed_includes import ANYTHING, ComputedIncludes, file_name
 from afterd.limits import PROJECT
 
 _COMPILED_BY = {
@@ -157,7 +157,7 @@ def _directives(content: bytes) -> tuple[frozenset[str], frozenset[str]]:
     for match in _DIRECTIVE.finditer(content.replace(b"\\\r\n", b"").replace(b"\\\n", b"")):
         name = match["name"] or match["assembler"]
         if name:
-            names.add(PurePath(os.fsdecode(name.strip().replace(b"\\", b"/"))).name)
+            names.add(file_name(name))
         elif match["called"]:
             names.add(ANYTHING)
         else:

@@ -22,6 +22,10 @@ class TraceLimits:
     rounds: int = 4_000  # of a loop that does not end, looked back through
     memory: int = 2 * GIB
 
+    def of_a_variant(self, longest: int) -> int:
+        """How many records a variant may make where the longest process of the ends makes so many."""
+        return self.longer * longest + self.beyond
+
 
 @dataclass(frozen=True, slots=True)
 class PythonTraceLimits:

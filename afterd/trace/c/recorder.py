@@ -179,7 +179,7 @@ class CRecorder:
     def _departed(self) -> dict[str, str]:
         """What ends a run that should have gone about as an end of the range does."""
         limits = self._request.recipe.limits.trace
-        known = limits.longer * self._longest + limits.beyond if self._longest else limits.recorded
+        known = limits.of_a_variant(self._longest) if self._longest else limits.recorded
         return _ended_after(min(limits.recorded, known))
 
     def _wait_no_longer(self, version: Version) -> None:

@@ -52,7 +52,7 @@ class PythonRecorder:
         self._name = name
         self.test = request.test
         self.seconds = 0.0
-        self._longest: list[int] = []  # rows of a process, of each run so far
+        self._ends: list[int] = []  # rows of the longest process, of either end
 
     def end_after(self, good: RecordedRun, rows: int) -> None:
         """From now on runs are of variants that hang: each is ended ``rows`` after a good one's length."""
@@ -72,17 +72,16 @@ class PythonRecorder:
         self.seconds += run.seconds
         longest = max(trace.raw.total for trace in run.traces)
         if 0 < bound <= longest:
-            message = f"The run of a variant was ended after {longest:,} rows, as the ends have {max(self._longest):,}."
+            message = f"The run of a variant was ended after {longest:,} rows, as the ends have {max(self._ends):,}."
             raise TraceError(message)
-        self._longest.append(longest)
+        self._ends = [*self._ends, longest][:2]
         self._request = _wide_enough(self._request, run.traces)
         return replace(run, variant=variant)
 
     def _bound(self) -> int:
         """So many rows a variant's run may have; 0: as many as there are, of the two ends or where one hangs."""
-        limits = TraceLimits()
-        told = len(self._longest) > 1 and not self._request.stop
-        return limits.longer * max(self._longest) + limits.beyond if told else 0
+        told = len(self._ends) > 1 and not self._request.stop
+        return TraceLimits().of_a_variant(max(self._ends)) if told else 0
 
     def record_replaced(self, run: RecordedRun, replaced: Replacement) -> RecordedRun:
         """A recorded run once more, with one value set to another. Raises TraceError."""

@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from enum import Enum, auto
 from functools import cached_property
 
-from afterd.trace.python.read.program import BUILTIN, COMPREHENSIONS, Node
+from afterd.trace.python.read.program import BUILTIN, COMPREHENSIONS, Node, called_name
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
 from afterd.trace.python.read.values import CONTAINERS, identity
@@ -186,9 +186,7 @@ class Births:
         if value[0] != "o":
             return False
         name = str(types[value[2]][1]).rpartition(".")[2]
-        function = node["func"]
-        called = function["id"] or function["attr"]
         frame = self.trace.frame(position)
-        if called != name or frame is None:
+        if called_name(node) != name or frame is None:
             return False
         return last < self.trace.previous_in_frame(frame, position)

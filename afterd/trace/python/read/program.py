@@ -182,6 +182,12 @@ class Module:
         return self._bindings.get((owner, name), [])
 
 
+def called_name(call: Node) -> str:
+    """By what name a function or a method is called; empty where it has none."""
+    function = call["func"]
+    return str(function["id"] or function["attr"] or "")
+
+
 def bound_name(node: Node) -> str:
     """The name that a node binds or reads; empty where it does neither."""
     match node.type:

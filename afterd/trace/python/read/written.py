@@ -16,7 +16,7 @@ from afterd.limits import PYTHON_TRACE
 from afterd.trace.python.read.contents import Handing
 from afterd.trace.python.read.evaluation import Evaluation
 from afterd.trace.python.read.frames import Frame
-from afterd.trace.python.read.program import Node
+from afterd.trace.python.read.program import Node, called_name
 from afterd.trace.python.read.purity import fills_format, pure_function, writes_texts
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
@@ -79,7 +79,7 @@ class Written:
         node, frame = self.trace.node(row), self.trace.frame(row)
         if node is None or frame is None:
             return
-        fills = fills_format(_called_name(node))
+        fills = fills_format(called_name(node))
         for part in node["args"]:
             value = self.evaluation.value_of(part, row, frame)
             if isinstance(value, str) and fills:
@@ -95,19 +95,13 @@ class Written:
         found: list[int] = []
         for module in self.trace.all_modules():
             for node in module.of_type("Call"):
-                if writes_texts(_called_name(node)):
+                if writes_texts(called_name(node)):
                     found += filter(self._is_unfollowed, self.trace.at_site(node))
         return sorted(found)
 
     def _is_unfollowed(self, row: int) -> bool:
         frame = self.trace.frame(row)
         return frame is not None and self.handing.returned(row, frame) is None
-
-
-def _called_name(call: Node) -> str:
-    """By what name a function or a method is called; empty where it has none."""
-    function = call["func"]
-    return str(function["id"] or function["attr"] or "")
 
 
 def _texts(value: Recorded) -> Iterator[str]:

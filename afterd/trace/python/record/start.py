@@ -49,10 +49,11 @@ def move_path_entries(settings: Settings) -> None:
 
 
 def _is_own_script(settings: Settings) -> bool:
-    position = script_position(original_arguments())
+    started = original_arguments()
+    position = script_position(started)
     if position is None:
         return False
-    script = Path(original_arguments()[position]).resolve()
+    script = Path(started[position]).resolve()
     return script.suffix == ".py" and (
         script.is_relative_to(Path(settings.tree).resolve())
         or str(script.parent) in settings.beside
@@ -73,9 +74,10 @@ def script_position(argv: Sequence[str]) -> int | None:
 
 
 def _run_through_script_module() -> None:
-    position = script_position(original_arguments())
+    started = original_arguments()
+    position = script_position(started)
     assert position is not None
-    options = original_arguments()[1:position]
+    options = started[1:position]
     here = str(Path(__file__).parent.parent)
     os.environ["PYTHONPATH"] = os.pathsep.join(
         [
@@ -87,5 +89,5 @@ def _run_through_script_module() -> None:
             ),
         ]
     )
-    argv = [sys.executable, *options, "-m", SCRIPT_MODULE, *original_arguments()[position:]]
+    argv = [sys.executable, *options, "-m", SCRIPT_MODULE, *started[position:]]
     os.execv(sys.executable, argv)  # noqa: S606 # this very interpreter, once more
