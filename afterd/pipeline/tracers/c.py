@@ -14,7 +14,7 @@ from afterd.execution.toolchain import find
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.progress import Progress
 from afterd.pipeline.tracing import Tracing, compared_with, twin_of
-from afterd.trace.c.build.compilations import compilations
+from afterd.trace.c.build.compilations import compilations, moved
 from afterd.trace.c.build.syntax_check import SyntaxCheck, is_read
 from afterd.trace.c.recorder import TraceRequest
 from afterd.vcs.c_names import ReadFile, change_names
@@ -67,12 +67,15 @@ def _syntax_check(workspace: Workspace, wanted: Range, request: TraceRequest) ->
             if entry is None or entry.is_file
         }
 
+    green, wrong = (slot.path.resolve() for slot in request.slots)
+    good = compilations(request.directory / "good" / "build")
     return SyntaxCheck(
-        request.slots[1].path,
+        wrong,
         compilations(request.directory / "bad" / "build"),
         wanted.changes.by_id(),
         texts,
         workspace.limits.build,
+        [moved(each, green, wrong) for each in good],
     )
 
 

@@ -11,7 +11,7 @@ from traced_programs import Laboratory
 from afterd.limits import WORK, Limits
 from afterd.model.change import Change, ChangeSet, FileKind
 from afterd.model.location import LineSpan
-from afterd.trace.c.build.compilations import compilations
+from afterd.trace.c.build.compilations import Compilation, compilations, moved
 from afterd.trace.c.build.syntax_check import SyntaxCheck
 
 FILES = {
@@ -38,22 +38,32 @@ def _against(project: tuple[Path, Laboratory], texts: Mapping[str, str | None]) 
 
 
 def _check(
-    project: tuple[Path, Laboratory], texts: Mapping[str, str | None]
+    project: tuple[Path, Laboratory], texts: Mapping[str, str | None], *, patch: str = ""
 ) -> tuple[SyntaxCheck, Mapping[str, Change]]:
     root, laboratory = project
-    changes = {f"c{i}": _change(f"c{i}", name) for i, name in enumerate(sorted(texts))}
+    changes = {f"c{i}": _change(f"c{i}", name, patch) for i, name in enumerate(sorted(texts))}
 
     def texts_of(reverted: ChangeSet) -> dict[str, bytes | None]:
         found = {changes[c].file: texts[changes[c].file] for c in reverted}
         return {file: None if text is None else text.encode() for file, text in found.items()}
 
     built = compilations(laboratory.store.directory)
-    return SyntaxCheck(root, built, changes, texts_of, Limits().build), changes
+    good = [_of_the_good_version(each, root) for each in built if each.source.name == "main.c"]
+    return SyntaxCheck(root, built, changes, texts_of, Limits().build, good), changes
 
 
-def _change(identifier: str, file: str) -> Change:
-    kind = FileKind.BUILD if file == "Makefile" else FileKind.SOURCE
-    return Change(identifier, file, file, LineSpan(1, 1), LineSpan(1, 1), kind=kind)
+def _of_the_good_version(compilation: Compilation, root: Path) -> Compilation:
+    """The good version has a source ``lexer.c`` that the bad one lacks."""
+    argv = tuple(word.replace("main.c", "lexer.c") for word in compilation.argv)
+    built = Path("/elsewhere/slot")
+    there = Compilation(built / "lexer.c", built / "out", argv)
+    return moved(there, built, root)
+
+
+def _change(identifier: str, file: str, patch: str = "") -> Change:
+    kind = FileKind.BUILD if file in {"Makefile", "build.ninja"} else FileKind.SOURCE
+    lines = patch if kind is FileKind.BUILD else ""
+    return Change(identifier, file, file, LineSpan(1, 1), LineSpan(1, 1), kind=kind, patch=lines)
 
 
 @pytest.mark.parametrize(
@@ -66,6 +76,9 @@ def _change(identifier: str, file: str) -> Change:
         ({"list.c": "int total(void) { return elsewhere(); }\n"}, ""),  # the linker's
         ({"list.c": "int total(void) { return MISSING; }\n", "Makefile": "-DMISSING=1\n"}, ""),
         ({"notes.txt": "nothing"}, ""),
+        # a header that comes back is read though it is not on the disk
+        ({"list.c": '#include "back.h"\nint total = BACK;\n', "back.h": "#define BACK 1\n"}, ""),
+        ({"list.c": '#include "back.h"\nint total = BACK;\n', "back.h": "\n"}, "BACK"),
         # a source that the variant lacks is not compiled (pkgconf's queue.c, which came with the type that it uses)
         ({"list.h": "#define LIMIT 1\n", "list.c": None}, ""),
         # a header that the variant lacks is not there to be included (lighttpd's ck.h)
@@ -82,6 +95,51 @@ def test_a_compiler_speaks_against_what_does_not_compile(
     answer = _against(project, texts)
     assert said in answer
     assert bool(answer) is bool(said)
+
+
+BROKEN = "int total(void) { return MISSING; }\n"
+
+
+@pytest.mark.parametrize(
+    ("patch", "texts", "said"),
+    [
+        # a list of objects that names others leaves the rest compiled as it was (samurai's lex.o and scan.o)
+        ("-\tlexer.o\\\n+\tscanner.o\\\n", {"list.c": BROKEN}, "MISSING"),
+        ("-p_SOURCES = main.c lexer.c\n+p_SOURCES = main.c\n", {"list.c": BROKEN}, "MISSING"),
+        # what it no longer names is not compiled
+        ("-\tlexer.o\\\n+\tlist.o\\\n", {"list.c": BROKEN}, ""),
+        # what it names again is compiled as the good version's build did
+        ("-\tlexer.o\\\n", {"lexer.c": '#include "lexer.h"\n', "lexer.h": "int x = LOST;"}, "LOST"),
+        ("-\tlexer.o\\\n", {"lexer.c": '#include "lexer.h"\n', "lexer.h": "int x;"}, ""),
+        # any other word may alter how all sources are compiled
+        ("-FLAGS = -DMISSING=1\n+FLAGS =\n", {"list.c": BROKEN}, ""),
+        ("-FLAGS = -include all.h\n+FLAGS =\n", {"list.c": BROKEN}, ""),
+    ],
+)
+def test_a_build_file_that_lists_other_sources_leaves_the_rest_to_the_compiler(
+    project: tuple[Path, Laboratory], patch: str, texts: dict[str, str | None], said: str
+) -> None:
+    check, changes = _check(project, {**texts, "Makefile": "all: p\n"}, patch=patch)
+    found = check.against(frozenset(changes))
+    assert said in found
+    assert bool(found) == bool(said), found
+
+
+def test_a_build_statement_of_ninjas_is_of_its_own_sources(
+    project: tuple[Path, Laboratory],
+) -> None:
+    texts = {"list.c": BROKEN, "build.ninja": "rule cc\n"}
+    check, changes = _check(project, texts, patch="-build lexer.o: cc lexer.c\n")
+    assert "MISSING" in check.against(frozenset(changes))
+
+
+def test_a_source_is_not_asked_about_before_its_list_names_it(
+    project: tuple[Path, Laboratory],
+) -> None:
+    texts = {"lexer.c": "int x = LOST;\n", "Makefile": "all: p\n"}
+    check, changes = _check(project, texts, patch="-\tlexer.o\\\n")
+    source = frozenset(c for c, change in changes.items() if change.file == "lexer.c")
+    assert check.against(source) == ""
 
 
 @pytest.mark.parametrize(

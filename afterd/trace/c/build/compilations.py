@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 _FILE = "compilations.jsonl"
@@ -38,3 +38,13 @@ def compilations(store: Path) -> list[Compilation]:
         source = (directory / row["source"]).resolve()
         found[source, line] = Compilation(source, directory, tuple(row["argv"]))
     return list(found.values())
+
+
+def moved(compilation: Compilation, root: Path, to: Path) -> Compilation:
+    """The same compilation in another folder than the one that was built in."""
+    argv = tuple(word.replace(str(root), str(to)) for word in compilation.argv)
+    source, directory = (
+        to / path.relative_to(root) if path.is_relative_to(root) else path
+        for path in (compilation.source, compilation.directory)
+    )
+    return replace(compilation, source=source, directory=directory, argv=argv)

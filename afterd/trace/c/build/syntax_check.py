@@ -10,6 +10,9 @@ A header may reach a hundred files, and a search asks for many variants that dif
 a file was told with the same texts is remembered, also what the same preprocessed text was told, and the file
 that failed last is asked first. Of the files that only include what changed, those are asked that
 mention a name on a line that differs, and one for each header, which tells whether it compiles itself.
+
+Where build files only list other sources than before, those that stay are asked all the same, and what comes back is
+asked as the good version's build compiled it.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -33,6 +36,7 @@ from afterd.execution.toolchain import is_zigs
 from afterd.limits import VARIANT_TEXT, WORK, ProcessLimits
 from afterd.model.change import Change, ChangeSet, FileKind
 from afterd.trace.c.build.compilations import Compilation
+from afterd.trace.c.build.listed_sources import listed, stems
 from afterd.vcs.grammar_names import GRAMMARS
 
 _COMPILED = frozenset([".c", ".cc", ".cpp", ".cxx", ".c++", ".cp"])
@@ -58,7 +62,9 @@ TextsOf = Callable[[ChangeSet], Mapping[str, bytes | None]]
 
 
 class SyntaxCheck:
-    """Answers for the variants of one bad version, which was built in ``root``."""
+    """Answers for the variants of one bad version, which was built in ``root``; ``good``: how the good version's build
+    compiled its sources, as if it had been built there.
+    """
 
     def __init__(
         self,
@@ -67,9 +73,12 @@ class SyntaxCheck:
         changes: Mapping[str, Change],
         texts_of: TextsOf,
         limits: ProcessLimits,
+        good: Iterable[Compilation] = (),
     ) -> None:
         self._root = root.resolve()
         self._compilations = tuple(compilations)
+        known = {each.source for each in self._compilations}
+        self._good_alone = tuple(each for each in good if each.source not in known)
         self._changes = changes
         self._texts_of = texts_of
         self._limits = limits
@@ -95,7 +104,8 @@ class SyntaxCheck:
     def against(self, reverted: ChangeSet) -> str:
         """A compiler's first errors; empty where it has none, or a build may depend on more."""
         changed = [self._changes[c] for c in reverted if c in self._changes]
-        if any(_steers_the_build(change) for change in changed):
+        lists = listed(change for change in changed if _steers_the_build(change))
+        if lists is None:
             return ""
         made = self._made_of([change.file for change in changed if _is_grammar(change.file)])
         differing = self._texts_of(reverted)
@@ -106,7 +116,11 @@ class SyntaxCheck:
             if _is_c(name)
         }
         left_out = lacking | made
-        concerned = [each for each in self._concerned(texts) if each.source not in left_out]
+        concerned = [
+            each
+            for each in self._concerned(texts, reverted)
+            if each.source not in left_out and each.source.stem not in lists.gone
+        ]
         with tempfile.TemporaryDirectory(prefix="afterd-syntax-") as scratch:
             overlay = self._overlay(Path(scratch), texts)
             return self._first_failure(concerned, texts, overlay)
@@ -146,16 +160,27 @@ class SyntaxCheck:
             self._told_of.add((compilation, told.preprocessed))
             self._work += told.size * WORK.compiler
 
-    def _concerned(self, texts: Mapping[str, bytes]) -> list[Compilation]:
+    def _concerned(self, texts: Mapping[str, bytes], reverted: ChangeSet) -> list[Compilation]:
         """What must be compiled again: what failed last, what changed itself, of what includes it those
-        that may tell.
+        that may tell; what comes back.
         """
         own = {self._root / name for name in texts}
         reached = set().union(*map(self._reached_by, texts))
         telling = set().union(*(self._telling(name, text) for name, text in texts.items()))
         telling |= own | {c.source for c in self._failed if c.source in reached}
         concerned = [c for c in self._compilations if c.source in telling]
+        concerned += [
+            c for c in self._good_alone if c.source in own and self._is_listed(c.source, reverted)
+        ]
         return sorted(concerned, key=lambda c: (-self._failed.get(c, -1), c.source not in own))
+
+    def _is_listed(self, source: Path, reverted: ChangeSet) -> bool:
+        """Whether what the good version's build files list, and the bad one's do not, is listed again."""
+        return all(
+            change.id in reverted or source.stem not in set(stems(change, "-"))
+            for change in self._changes.values()
+            if _steers_the_build(change)
+        )
 
     def _telling(self, name: str, text: bytes) -> set[Path]:
         """Who includes a file and mentions a name on a line of it that differs; one that tells whether the
@@ -220,7 +245,7 @@ class SyntaxCheck:
     def _failure(self, compilation: Compilation, overlay: Path) -> _Told:
         """What is said against a file; of a preprocessed text that was read before, what was said then."""
         read = overlay.with_name(f"{_digest_of(compilation)}.i")
-        said = self._said_by(compilation, overlay, "-E", "-P", "-o", str(read))
+        said = self._said_by(compilation, overlay, "-E", "-P", into=read)
         if said or not read.exists():
             return _Told(said)
         with read.open("rb") as file:
@@ -248,19 +273,35 @@ class SyntaxCheck:
         text = compilation.source.read_bytes() if compilation.source.is_file() else b""
         return re.search(rb"\bstatic\b[^;{}()=]*\b%b\s*\(" % name, text) is not None
 
-    def _said_by(self, compilation: Compilation, overlay: Path, *asked: str) -> str:
-        argv = (*compilation.argv, *asked, "-ivfsoverlay", str(overlay))
+    def _said_by(
+        self, compilation: Compilation, overlay: Path, *asked: str, into: Path | None = None
+    ) -> str:
+        laid, given = self._given_as(compilation, overlay)
+        argv = (*_writing(into), *given, *asked, "-ivfsoverlay", str(overlay))
         command = Command(argv, compilation.directory, scrubbed_environment(), merge=True)
         result = run(command, self._limits, scratch=overlay.parent)
         try:
             if result.status is None:
                 return ""
-            text = result.stdout.text().replace(f"{self._root}{os.sep}", "")
+            text = result.stdout.text().replace(laid, str(compilation.source))
+            text = text.replace(f"{self._root}{os.sep}", "")
             if result.succeeded:
                 text = self._unlinked(compilation, text)
             return diagnostics(text, _LINES) if "error:" in text else ""
         finally:
             result.remove()
+
+    def _given_as(self, compilation: Compilation, overlay: Path) -> tuple[str, Sequence[str]]:
+        """By which path a compiler is given a source, and its command line: an overlay cannot show it one that is not
+        on the disk, so of one that comes back it reads the text that is laid over it.
+        """
+        if compilation not in self._good_alone:
+            return str(compilation.source), compilation.argv
+        roots = json.loads(overlay.read_text())["roots"]
+        contents = {root["name"]: root["external-contents"] for root in roots}
+        laid = contents[str(compilation.source)]
+        *options, _ = compilation.argv
+        return laid, (*options, "-iquote", str(compilation.source.parent), laid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +318,13 @@ def _reading(compilation: Compilation) -> tuple[str, ...]:
     for it; but what it preprocesses it makes none of, and clang takes the last thing that it is to do.
     """
     return ("-E", "-Xclang", "-fsyntax-only") if is_zigs(compilation.argv) else ("-fsyntax-only",)
+
+
+def _writing(into: Path | None) -> tuple[str, ...]:
+    """What stands before a command line whose standard output goes ``into`` a file: of a file that zig is told to write
+    it looks for every header on the disk, and those that only the overlay has are not there.
+    """
+    return ("/bin/sh", "-c", 'into=$1; shift; exec "$@" >"$into"', "sh", str(into)) if into else ()
 
 
 def _differing_lines(old: bytes, new: bytes) -> set[bytes]:
