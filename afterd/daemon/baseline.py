@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 
 import pygit2
 
@@ -29,12 +29,14 @@ class Base:
 
     Where it is red, ``commit`` is the oldest of the red commits that follow each other. Empty:
     there is no commit before this one. ``otherwise``: the commits after it, newest first, at which the
-    test failed as well, in another way or for a reason that is undone since.
+    test failed as well, in another way or for a reason that is undone since. ``all_green``: the nearest commit at which no
+    test failed; at ``commit`` itself this one may not have been run, behind another one that failed.
     """
 
     commit: str
     green: bool | None
     otherwise: tuple[str, ...] = ()
+    all_green: str = ""
 
 
 class TestRecord:
@@ -55,7 +57,8 @@ class TestRecord:
         there, it fails for another reason than before, whatever it says.
         """
         red, parent, undone, failing = "", "", False, list[str]()
-        for ancestor in islice(self._ancestors(commit), FARTHEST):
+        ancestors = islice(self._ancestors(commit), FARTHEST)
+        for ancestor in ancestors:
             parent = parent or ancestor
             if failure.test in self._record.red.get(ancestor, {}):
                 failing.append(ancestor)
@@ -67,10 +70,15 @@ class TestRecord:
                 undone = stands is False
                 red = "" if undone else ancestor
             elif self._record.is_green(ancestor, failure.test):
-                found = Base(ancestor, green=True, otherwise=tuple(failing))
+                passing = self._all_green(ancestor, ancestors)
+                found = Base(ancestor, green=True, otherwise=tuple(failing), all_green=passing)
                 return Base(red, green=False) if red else found
         found = Base(parent, green=None, otherwise=tuple(failing))
         return Base(red, green=False) if red else found
+
+    def _all_green(self, commit: str, older: Iterator[str]) -> str:
+        """The nearest of a commit and ``older`` ones at which the whole suite passed; empty: at none."""
+        return next(filter(self._record.passed, chain([commit], older)), "")
 
     def _fails(self, commit: str, failure: FailureSignature) -> bool:
         """Whether the test, which failed there, was seen to do so in this way; where that is not known, in any."""

@@ -75,7 +75,7 @@ def _examined_commit(
     with opened_workspace(settings, journal, doing=_doing(wanted.commit)) as workspace:
         commit = resolve(workspace.repository, wanted.commit)  # it may have been amended and pruned
         tree = str(workspace.repository[commit].peel(pygit2.Tree).id)
-        suite = suite_of(workspace, settings, tree, progress)
+        suite = suite_of(workspace, settings, tree, progress).to_the_end()
         tested = tested_at(workspace, job, wanted, suite, tree, progress)
         record = TestRecord(workspace.store, workspace.repository, workspace.name, suite.recipe)
         judged = {each.test for each in verdicts_at(workspace.store, workspace.name, wanted.commit)}

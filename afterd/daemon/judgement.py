@@ -122,17 +122,30 @@ def _explained_test(
     name = case.test.recipe.test_id
     prior = prior_of(case.workspace.store, case.workspace.name, name)
     if case.test.beside is None:
-        return case, _explanation(case, left, before, progress, prior)
+        return case, _since_green(case, left, before, progress, prior)
     whole = replace(case, test=FailingTest(case.test.beside, case.test.runner))
     try:
         found = _explanation(case, left, before, progress, prior)
     except TestError:
-        return whole, _explanation(whole, left, before, progress, prior)
+        return whole, _since_green(whole, left, before, progress, prior)
     contradicted = found.status is Status.ALREADY_RED and case.base.green
     if found.status is Status.GREEN or contradicted:
         prior = prior_beside(case.workspace, case.job.id, case.tree, case.test.recipe, prior)
-        return whole, _explanation(whole, left, before, progress, prior)
+        return whole, _since_green(whole, left, before, progress, prior)
     return case, found
+
+
+def _since_green(
+    case: Case, left: Budget, before: Sequence[Explanation], progress: Progress, prior: Prior
+) -> Explanation:
+    """The explanation; from where all tests passed, if the test is not come to at a commit where others failed."""
+    try:
+        return _explanation(case, left, before, progress, prior)
+    except TestError:
+        if case.base.all_green in ("", case.base.commit):
+            raise
+    older = replace(case, base=Base(case.base.all_green, green=True))
+    return _explanation(older, left, before, progress, prior)
 
 
 def _explanation(
@@ -173,6 +186,21 @@ def _is_red_before(case: Case, found: Explanation) -> bool:
     return found.status is Status.ALREADY_RED or found.range.good != case.base.commit
 
 
+def _red_before_it(case: Case, found: Explanation) -> str:
+    """The newest guilty commit, where the test was red at the commit it is compared with as well, by what was there
+    then: nobody saw that, as it was not run behind another one that failed.
+    """
+    base, repository = case.base.commit, case.workspace.repository
+    unseen = case.base.green and case.base.all_green != base
+    guilty = list(dict.fromkeys(commit for change in found.root for commit in change.commits))
+    if not unseen or found.range.good == base or not guilty:
+        return ""
+    newest = guilty[0]
+    for commit in guilty:
+        newest = commit if repository.descendant_of(commit, newest) else newest
+    return newest if newest == base or repository.descendant_of(base, newest) else ""
+
+
 def _judged_failure(case: Case, found: Explanation) -> Judged:
     kind = _KINDS.get(found.status, VerdictKind.UNDETERMINED)
     recipe = case.test.recipe
@@ -182,6 +210,11 @@ def _judged_failure(case: Case, found: Explanation) -> Judged:
     if kind is VerdictKind.CAUSED and (since := _known_since(case, found)):
         reason = f"It has failed since {since[:12]}."
         return Judged(VerdictKind.ALREADY_RED, reason, runs=seen.runs, since=since)
+    if kind is VerdictKind.CAUSED and (red := _red_before_it(case, found)):
+        reason = (
+            f"It has failed since {red[:12]}, where it was not run: another test failed before it."
+        )
+        return Judged(VerdictKind.ALREADY_RED, reason, found, runs=seen.runs, since=red)
     if kind is not VerdictKind.FLAKY:
         return Judged(kind, found.reason, found, runs=seen.runs)
     measure(case.workspace, case.tree, recipe, seen)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from afterd.execution.failures.pytest_reports import Report, read_reports, under_way
-from afterd.execution.failures.suites import passed_tests
+from afterd.execution.failures.suites import names_those_that_pass, passed_tests
 from afterd.execution.failures.written_reports import TestReport, begin_of_run, reports_below
 from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.recipe import Recipe, Scope
@@ -91,7 +91,7 @@ def told_by_run(result: ProcessResult, recipe: Recipe, slot: Path) -> Told:
     hung = THE_END if result.ending is Ending.TIMEOUT and (failed or named) else ""
     return Told(
         (*failed, *filter(None, [hung])),
-        named or None,
+        named if names_those_that_pass(output) else None,
         hung=hung,
         output=output,
         reported=reported_failures(output),

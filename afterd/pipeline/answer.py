@@ -58,7 +58,7 @@ def _of_the_daemon(
         return ()
     if any(each.range != wanted.revisions or not each.root for each in answers):
         return ()
-    suite = suite_of(workspace, settings, wanted.variants.bad, Silent())
+    suite = suite_of(workspace, settings, wanted.variants.bad, Silent()).to_the_end()
     tested = tested_commits(workspace.store, workspace.name, suite.recipe.command_digest)
     is_same = tested.get(wanted.revisions.bad, Verdict.PASS) is not Verdict.PASS
     return tuple(answers) if is_same else ()

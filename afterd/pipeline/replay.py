@@ -29,6 +29,7 @@ from afterd.workspace import (
     recipe_in_container,
     suite_of,
     typed_command,
+    uncut_command,
 )
 
 
@@ -128,7 +129,8 @@ def _recipe(
         recipe = replace(recipe, test_id=explanation.test)
         if explanation.test in whole:
             return replace(recipe, told_by="")
-        return replace(recipe, scope=Scope.AMONG if command == suite else Scope.ALONE)
+        of_all = (suite, uncut_command(suite, recipe.told_by))
+        return replace(recipe, scope=Scope.AMONG if command in of_all else Scope.ALONE)
     return (
         suite_of(workspace, settings, wanted.variants.bad, Silent()).test(explanation.test).recipe
     )

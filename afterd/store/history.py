@@ -113,6 +113,10 @@ class SuiteRecord:
             return verdict is Verdict.PASS
         return verdict is not Verdict.UNRESOLVED and test not in red and self.suite not in red
 
+    def passed(self, commit: str) -> bool:
+        """Whether all of the suite passed there."""
+        return self.tested.get(commit) is Verdict.PASS
+
     def is_red(self, commit: str, test: str) -> bool:
         """Whether the test failed there, in whatever way."""
         if test == self.suite and self.tested.get(commit) is Verdict.FAIL:

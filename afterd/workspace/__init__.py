@@ -19,6 +19,7 @@ from afterd.workspace.suites import (
     unbuilt_checkout,
 )
 from afterd.workspace.test_command import typed_command
+from afterd.workspace.uncut_command import uncut_command
 from afterd.workspace.workspace import (
     Range,
     Workspace,
@@ -53,6 +54,7 @@ __all__ = [
     "typed_command",
     "typed_names",
     "unbuilt_checkout",
+    "uncut_command",
     "wanted_range",
     "words_of_command",
 ]

@@ -53,6 +53,7 @@ from afterd.workspace.test_command import (
     with_environment_of,
     without_assignments,
 )
+from afterd.workspace.uncut_command import uncut_command
 from afterd.workspace.workspace import Workspace
 
 THE_SUITE = "the test suite"
@@ -88,6 +89,8 @@ class Suite:
         runner = self.recipe.told_by
         if name == self.recipe.test_id:
             return FailingTest(replace(self.recipe, told_by=""), runner if self.found else GIVEN)
+        if (whole := self.to_the_end()) != self:
+            return whole.test(name)
         beside = replace(self.recipe, test_id=name, scope=Scope.AMONG)
         if name == THE_END:
             return FailingTest(beside, runner)
@@ -102,6 +105,16 @@ class Suite:
             return FailingTest(beside, runner)
         only = replace(beside, test=command, build=build, scope=Scope.ALONE)
         return FailingTest(only, runner, beside)
+
+    def to_the_end(self) -> Suite:
+        """The suite that runs all of its tests, however many fail. What afterd found by itself does so already; a
+        command that was given and is one test is run as it was typed.
+        """
+        command = uncut_command(self.recipe.test, self.recipe.told_by)
+        if self.found is not None or command == self.recipe.test:
+            return self
+        name = command_line(with_assignments(self.recipe.assigned, command))
+        return replace(self, recipe=replace(self.recipe, test=command, test_id=name))
 
     def build(self) -> FailingTest:
         """The build as a test: what a change did that makes it fail is found by the same loop."""

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -107,6 +107,7 @@ class Runner:
     test: tuple[str, ...]
     names: tuple[str, str]
     needs: str = "sh"
+    build: tuple[str, ...] = ()
 
 
 RUNNERS = {
@@ -184,6 +185,76 @@ def test_a_second_test_that_breaks_while_the_first_is_red_is_explained(
     again = replay(settings(where, test=runner.test), found.id)
     assert again.outcome.passed, again
     assert not replay(settings(where, test=runner.test), found.id, NOTHING).outcome.passed
+
+
+CARGO_FILES = {
+    "Cargo.toml": CARGO + "".join(f'[[test]]\nname = "{n}"\npath = "{n}.rs"\n' for n in ("one", "two")),
+    "lib.rs": "",
+    "one.rs": RUST.partition("#[test]\nfn two")[0],
+    "two.rs": "#[test]\nfn two" + RUST.partition("#[test]\nfn two")[2],
+    ".gitignore": "target\nCargo.lock\n",
+}  # fmt: skip
+MAKEFILE = "check: check-one check-two\ncheck-%:\n\t@grep -q good $* && echo PASS: $* || { echo FAIL: $*; exit 1; }\n"
+STOPPING = {
+    "pytest": replace(RUNNERS["pytest"], test=(sys.executable, "-m", "pytest", "-xq")),
+    "pytest by its configuration": replace(
+        RUNNERS["pytest"],
+        files={"test_it.py": PYTEST, "pytest.ini": "[pytest]\naddopts = --maxfail=1\n"},
+    ),
+    "unittest": replace(RUNNERS["unittest"], test=(sys.executable, "-m", "unittest", "-vf")),
+    "CTest": replace(
+        RUNNERS["CTest"],
+        files={"CTestTestfile.cmake": CTEST.replace("../", "../../"), ".gitignore": "b\n"},
+        build=("sh", "-c", "mkdir -p b/t && cp CTestTestfile.cmake b/t"),
+        test=("ctest", "--test-dir", "b/t", "--stop-on-failure"),
+    ),
+    "Go": replace(RUNNERS["Go"], test=("go", "test", "-failfast", "./...")),
+    "Cargo": replace(RUNNERS["Cargo"], files=CARGO_FILES),
+    "make": Runner({"makefile": MAKEFILE}, ("make", "check"), ("one", "two"), "make"),
+}
+
+
+@pytest.mark.parametrize("runner", STOPPING.values(), ids=list(STOPPING))
+def test_a_runner_that_is_to_stop_at_the_first_red_test_hides_no_other(
+    tmp_path: Path, runner: Runner
+) -> None:
+    """What would have been run after it is neither red nor green as long as nobody runs it."""
+    if shutil.which(runner.needs) is None:
+        pytest.skip(f"{runner.needs} is not installed")
+    how = {"test": runner.test, "build": runner.build}
+    where = made(tmp_path / "r", {**runner.files, "one": "good\n", "two": "good\n"})
+    once(where, **how)
+    first = commit(where, {"one": "bad\n"})
+    once(where, **how)
+    second = commit(where, {"two": "bad\n"})
+    once(where, **how)
+    one, two = runner.names
+    assert [(v.test, v.kind) for v in verdicts(where, first)] == [(one, "caused")]
+    assert [(v.test, v.kind, v.base) for v in verdicts(where, second)] == [
+        (one, "already-red", first),
+        (two, "caused", first),
+    ]
+
+
+def test_what_was_not_run_behind_a_red_test_is_not_the_doing_of_who_mends_that(
+    tmp_path: Path,
+) -> None:
+    """A script that stops at its first red test: the other one is seen to fail only when that is mended."""
+    where = made(
+        tmp_path / "r", {"t.sh": TAP.replace("bad=1", "exit 1"), "one": "good\n", "two": "good\n"}
+    )
+    once(where, test=("sh", "t.sh"))
+    commit(where, {"one": "bad\n"})
+    once(where, test=("sh", "t.sh"))
+    second = commit(where, {"two": "bad\n"})
+    once(where, test=("sh", "t.sh"))
+    mended = commit(where, {"one": "good\n"})
+    once(where, test=("sh", "t.sh"))
+    [seen] = verdicts(where, mended)
+    assert (seen.test, seen.kind, seen.base) == ("two", "already-red", second)
+    with opened(where) as reader:
+        found = load(reader, seen.explanation_id or 0)
+    assert [change.file for change in found.root] == ["two"], found.reason
 
 
 def test_what_init_writes_hides_no_red_behind_another(tmp_path: Path) -> None:

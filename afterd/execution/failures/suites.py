@@ -67,6 +67,8 @@ _PASSED = re.compile(
     re.MULTILINE,
 )
 
+_NAMING_ALL = (Family.TAP, Family.CTEST, Family.CARGO, Family.MESON)
+
 _DIFFERENCE = re.compile(
     r"^(?:--- .*\n\+\+\+ |\*\*\* .*\n--- |@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@"
     r"|\d+(?:,\d+)?[acd]\d+(?:,\d+)?\n[<>] |.* differ: (?:byte|char) \d+|Files .* differ$"
@@ -141,6 +143,11 @@ def passed_tests(text: str) -> frozenset[str]:
     """The names of the tests that ``text`` reports as passed, in the forms that name these too."""
     found = (next(filter(None, match.groups()), "") for match in _PASSED.finditer(text))
     return frozenset(name.strip() for name in found)
+
+
+def names_those_that_pass(text: str) -> bool:
+    """Whether ``text`` is in a form that names each test which passes: where it names none of these, none did."""
+    return bool(failed_tests(text, *_NAMING_ALL)) or _PASSED.search(text) is not None
 
 
 def shows_difference(text: str) -> bool:

@@ -42,7 +42,7 @@ class Autotools:
                 "test -f Makefile || ./configure",
                 f"make -j{jobs()}",
             ),
-            ("make", target),
+            ("make", "-k", target),  # else the folders behind a red one are not come to
             f"Found {source} and {template}: building with ./configure and make,"
             f" testing with `make {target}`.",
             generated=archive_version_files(root),
