@@ -29,8 +29,8 @@ class Base:
 
     Where it is red, ``commit`` is the oldest of the red commits that follow each other. Empty:
     there is no commit before this one. ``otherwise``: the commits after it, newest first, at which the
-    test failed as well, in another way or for a reason that is undone since. ``all_green``: the nearest commit at which no
-    test failed; at ``commit`` itself this one may not have been run, behind another one that failed.
+    test failed as well, in another way or for a reason that is undone since. ``all_green``: the nearest commit
+    at which no test failed; at ``commit`` itself this one may not have been run, behind another one that failed.
     """
 
     commit: str

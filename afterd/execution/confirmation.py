@@ -60,6 +60,11 @@ class Confirmation:
     flaky: float
     put_off: tuple[str, str] | None = None
 
+    @property
+    def beside_endless(self) -> bool:
+        """Whether another test that is run with it does not end, at either end."""
+        return any(end is not None and end.beside_endless for end in (self.bad, self.good))
+
 
 @dataclass(frozen=True, slots=True)
 class _End:

@@ -20,7 +20,14 @@ from afterd.execution.runners import GIVEN, WritesReport, runner_named
 from afterd.execution.runners.unittest import REPORTING, reported_failures, test_under_way
 from afterd.execution.signature import Evidence, of_report, one_name, said_of_test, signature
 from afterd.execution.verdict import hang, judge
-from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
+from afterd.model.outcome import (
+    BESIDE_ENDLESS,
+    FailureKind,
+    FailureSignature,
+    Outcome,
+    Unresolved,
+    Verdict,
+)
 
 THE_END = "the end of the tests"
 """The test that a suite comes to its end, where its runner names a test only when that has ended."""
@@ -125,17 +132,20 @@ def of_one_test(found: Told, recipe: Recipe, outcome: Outcome, roots: Collection
     """
     if recipe.scope is Scope.WHOLE or not found.failed:
         return outcome
+    detail = BESIDE_ENDLESS if found.hung else ""
+    passed = Outcome(Verdict.PASS, detail=detail, test_seconds=outcome.test_seconds)
     if recipe.test_id in found.failed:
         if recipe.scope is Scope.ALONE and len(found.failed) == 1:
             return outcome
         failure = found.failure(recipe.test_id, roots)
         compared = dataclasses.replace(failure, test=one_name(recipe.test_id))
-        return dataclasses.replace(outcome, signature=compared)
+        detail = detail if recipe.test_id != found.hung else ""
+        return dataclasses.replace(outcome, signature=compared, detail=detail or outcome.detail)
     if recipe.test_id == THE_END:
-        return Outcome(Verdict.PASS, test_seconds=outcome.test_seconds)
+        return passed
     alone = recipe.scope is Scope.ALONE
     if recipe.test_id in (found.passed or ()) or (found.passed is None and not alone):
-        return Outcome(Verdict.PASS, test_seconds=outcome.test_seconds)
+        return passed
     if alone and found.passed is None:  # what failed is its own, under another name
         return outcome
     reason = Unresolved.TIMEOUT if found.hung else Unresolved.DIFFERENT_FAILURE

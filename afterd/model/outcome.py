@@ -32,6 +32,8 @@ class Unresolved(StrEnum):
 
 PRINTED_NOTHING = "it printed nothing"
 """The detail of a pass whose standard output was empty."""
+BESIDE_ENDLESS = "it ended; what was run with it did not, within the time limit"
+"""The detail of the outcome of one test of a run that was ended because of another."""
 
 
 class FailureKind(StrEnum):
@@ -98,6 +100,11 @@ class Outcome:
     def hangs(self) -> bool:
         """Whether it failed by not ending within its limit."""
         return self.signature is not None and self.signature.kind is FailureKind.HANG
+
+    @property
+    def beside_endless(self) -> bool:
+        """Whether it ended, and its run did not: because of another test in it."""
+        return self.detail == BESIDE_ENDLESS
 
     @property
     def built(self) -> bool:

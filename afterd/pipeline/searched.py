@@ -55,9 +55,9 @@ def searched_explanation(
     """
     clock, hangs = case.workspace.clock, confirmation.bad.hangs
     test = _bounded_test(case.test, oracle.ledger.seconds_left)
-    tracing = _traced(
-        case, wanted, oracle, _patient(test) if hangs else test, bisection, hangs=hangs
-    )
+    if hangs or confirmation.beside_endless:
+        test = _patient(test)
+    tracing = _traced(case, wanted, oracle, test, bisection, hangs=hangs)
     with clock.during(Phase.CONFIRM):
         confirmation = _confirmed_to_the_last(case, oracle, confirmation, tracing)
     if confirmation.ends is not Ends.CONFIRMED:
@@ -201,7 +201,9 @@ def _bounded_test(test: FailingTest, seconds: float | None) -> FailingTest:
 
 
 def _patient(test: FailingTest) -> FailingTest:
-    """A test that hangs: what waits for ever, and is traced, is not waited for as long as what works."""
+    """A test that hangs, or is run with one that does: what waits for ever, and is traced, is not waited for as long
+    as what works.
+    """
     limits = test.recipe.limits
     slowdown = min(limits.trace.slowdown, limits.trace.waiting)
     limits = replace(limits, trace=replace(limits.trace, slowdown=slowdown))

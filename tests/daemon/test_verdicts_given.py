@@ -11,10 +11,13 @@ from daemon_repositories import TEXT, commit, git, made, once, opened, verdicts
 from afterd.config import Budget, shell
 from afterd.daemon.flakiness import prior_of
 from afterd.execution.flakiness import Prior
+from afterd.limits import TraceLimits
 from afterd.model.outcome import FailureKind
+from afterd.pipeline.tracing import Tracing, traced_failure
 from afterd.store.database import open_store
 from afterd.store.explanations import load
 from afterd.store.marks import Mark, MarkKind, add_mark
+from afterd.workspace import FailingTest
 
 PROJECT = '[project]\nname = "p"\nversion = "1"\n'
 TESTS = """\
@@ -231,6 +234,54 @@ def test_a_hang_is_not_hidden_by_a_test_that_failed_before_it(tmp_path: Path) ->
     assert {(each.kind, each.base) for each in verdicts(where, still)} == {
         ("already-red", red), ("already-red", hangs),
     }  # fmt: skip
+
+
+_CHECK = """\
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int twice(int n);
+int main(int argc, char **argv) {
+    while (strcmp(argv[1], "endless") == 0)
+        sleep(1);
+    return twice(2) != 4;
+}
+"""
+_TWICE = "int twice(int n) {\n    return 2 * n;\n}\n"
+_SUITE = """\
+for name in twice endless; do
+    if ./p $name; then echo "ok - $name"; else echo "not ok - $name"; red=1; fi
+done
+exit ${red:-0}
+"""
+
+
+def test_a_recording_beside_a_test_that_waits_for_ever_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both ends' runs are recorded, and neither ends by itself: they are ended as those of a hang are."""
+    waited: list[float] = []
+
+    def noting(*given: object, **named: object) -> Tracing:
+        test = next(each for each in given if isinstance(each, FailingTest))
+        waited.append(test.recipe.limits.trace.slowdown)
+        return traced_failure(*given, **named)  # type: ignore[arg-type] # handed on as they come
+
+    monkeypatch.setattr("afterd.pipeline.searched.traced_failure", noting)
+    files = {"check.c": _CHECK, "lib.c": _TWICE, "check.sh": _SUITE, ".gitignore": "p\n"}
+    where = made(
+        tmp_path / "r", {**files, "Makefile": "p: check.c lib.c\n\tcc -g -o p check.c lib.c\n"}
+    )
+    how = {"build": ("make",), "test": ("sh", "check.sh"), "test_timeout": 0.5}
+    once(where, **how)
+    red = commit(where, {"lib.c": _TWICE.replace("2 *", "3 *")})
+    once(where, **how)
+    by_test = {each.test: each for each in verdicts(where, red)}
+    assert by_test["twice"].kind == "caused", by_test
+    with opened(where) as reader:
+        explanation = load(reader, by_test["twice"].explanation_id or 0)
+    assert explanation.tree is not None, explanation.notes
+    assert waited == [TraceLimits().waiting]
 
 
 def test_a_suite_whose_limit_is_too_short_from_the_start_is_broken(tmp_path: Path) -> None:
