@@ -19,7 +19,7 @@ from afterd.workspace.suites import (
     unbuilt_checkout,
 )
 from afterd.workspace.test_command import typed_command
-from afterd.workspace.uncut_command import uncut_command
+from afterd.workspace.whole_command import uncut_command
 from afterd.workspace.workspace import (
     Range,
     Workspace,

@@ -53,7 +53,7 @@ from afterd.workspace.test_command import (
     with_environment_of,
     without_assignments,
 )
-from afterd.workspace.uncut_command import uncut_command
+from afterd.workspace.whole_command import uncut_command
 from afterd.workspace.workspace import Workspace
 
 THE_SUITE = "the test suite"
