@@ -68,6 +68,7 @@ class Shrinking:
     def _smaller(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
         """Ever smaller passing reversions; the last is 1-minimal, and needs what went along."""
         ways = (
+            self._acting,
             self._lean,
             self._standing,
             self._without_parts,
@@ -95,6 +96,16 @@ class Shrinking:
         left = passing.asked if self._attempts.trials.proves else passing.reverted
         if self._attempts.trials.spent() >= self._until and len(left) > SEARCH.put_to_test:
             raise _TooDearError
+
+    def _acting(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:  # noqa: ARG002 - as its like
+        """Without those of it that the test does not execute, but for what the rest needs: where an innocent suspect
+        took them along they were put back one by one, a run each.
+        """
+        acting = passing.asked & self._executed
+        if acting and len(passing.asked - acting) > 1 and not self._attempts.failed_within(acting):
+            trial = self._attempts.make(acting)
+            if trial.shrinks(passing) and trial.reverted != passing.reverted:
+                yield trial
 
     def _lean(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:  # noqa: ARG002 - as its like
         """Without the many that the test does not execute: each run to come is clearer."""

@@ -426,6 +426,19 @@ def test_where_what_went_along_did_it_that_is_the_root() -> None:
     assert found == Root(frozenset({"c11"}), frozenset(), minimal=True)
 
 
+def test_of_what_went_along_with_an_innocent_one_what_is_not_executed_goes_at_once() -> None:
+    """yajl: with the callback's loop five others were undone, of which the rewritten caller and its old text repair."""
+    along = {"c2", "c3", "c4", "c5", "c6"}
+    oracle = Counting(_needs({"c1": along, "c2": {"c3"}}, repaired_by({"c2", "c3"})))
+    trials = _trials(oracle, 12)
+    reversion = Reversion(trials, made(12), executed=frozenset({"c1", "c2", "c3"}))
+    found = reversion.find_root([Suspect("c1", Tier.ENTRY)], 0.15)
+    assert found is not None
+    assert found.minimal
+    assert found.changes | found.auxiliary == frozenset({"c2", "c3"})
+    assert trials.runs <= 4
+
+
 def test_a_root_change_that_another_needs_is_its_auxiliary() -> None:
     oracle = _needs({"c4": {"c5"}}, repaired_by({"c4", "c5"}))
     found = _found(oracle, 8)
