@@ -311,6 +311,15 @@ def test_a_program_that_only_python_tests_is_built(tmp_path: Path) -> None:
     assert detect(write(tmp_path / "chores", chores)).build == ()
 
 
+def test_a_makefile_whose_first_rule_is_the_test_builds_with_it(tmp_path: Path) -> None:
+    """A plain make would run the tests: one that fails was a version that does not build, one that hangs a build."""
+    makefile = "CC = cc\n.PHONY: check\ncheck: prog\n\t./prog\nprog: prog.c\n\tcc -o prog prog.c\n"
+    found = detect(
+        write(tmp_path, {"Makefile": makefile, "prog.c": "int main(void) { return 1; }\n"})
+    )
+    assert (found.build, found.test) == ((), ("make", "check"))
+
+
 @pytest.mark.parametrize(
     ("makefile", "left"),
     [

@@ -84,13 +84,19 @@ class Make:
         target = _target(makefile)
         if not target:
             return None
+        test = ("make", target)
+        if _default(makefile) == target:
+            sentence = (
+                f"Found {name}: building and testing with `make {target}`, which is its first rule."
+            )
+            return Detected(self.name, (), test, sentence)
         # What the plain `make` tests as well would be a version that does not build: that target counts as made.
         left = ("-o", target) if _is_made_by_default(makefile, target) else ()
         built = " ".join(("make", *left))
         return Detected(
             self.name,
             ("make", f"-j{jobs()}", *left),
-            ("make", target),
+            test,
             f"Found {name}: building with `{built}`, testing with `make {target}`.",
         )
 
@@ -118,6 +124,12 @@ def _made_by(root: Path) -> str:
     """What makes configure: the project's own script, which knows more than autoreconf."""
     name = has(root, *_MAKERS)
     return f"NOCONFIGURE=1 sh ./{name}" if name else "autoreconf --install --force"
+
+
+def _default(makefile: str) -> str:
+    """What is made where no target is named; empty where there is no rule."""
+    first = _RULE.search(makefile.replace("\\\n", " "))
+    return first[1] if first else ""
 
 
 def _is_made_by_default(makefile: str, target: str) -> bool:
