@@ -1,7 +1,8 @@
-"""Which call led to where the failing run ended and green's never was.
+"""Which call led to where the failing run was and green's never.
 
 That such a call stands there at all is the change, and nothing that is read below it tells of it: barman's backup asked
-its server for an identifier, and below that a connection was tried.
+its server for an identifier, and below that a connection was tried. jsonpickle asked an object for its state to see
+whether it can, and the test counts how often it was asked.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ class Callers:
         self._ties = ties
 
     def changes(self, position: int) -> Iterator[ChangeId]:
-        """The changes to the statement, of the nearest activation that both runs have, which called what a row is in
-        that the failure ended; none where green's run has such a call.
+        """The changes to the statement, of the nearest activation that both runs have, which called what a row is in;
+        none where green's run has such a call, or where a branch below the call decided that the row exists, unless the
+        failure ended it.
         """
         frame = self._steps.trace.frame(position)
-        if frame not in self._ended:
+        if frame not in self._ended and self._decided_below(position):
             return
         while frame is not None and self._alignment.frame(frame) is None:
             caller = frame.parent
@@ -40,6 +42,12 @@ class Callers:
                 if statement is not None:
                     yield from self._ties.of_node(statement)
             frame = caller
+
+    def _decided_below(self, position: int) -> bool:
+        """Whether the branch that decided over a row is in an activation that green's run does not have."""
+        decided = self._steps.control(position)
+        frame = None if decided is None else self._steps.trace.frame(decided)
+        return frame is not None and self._alignment.frame(frame) is None
 
     @cached_property
     def _ended(self) -> frozenset[Frame]:
