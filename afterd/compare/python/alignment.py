@@ -34,6 +34,7 @@ class Alignment:
         self._keys: dict[tuple[int, Node], dict[_Key, int]] = {}
         self._claimed: dict[int, set[_Key]] = {}
         self._rows: dict[int, int | None] = {}
+        self._displaced: dict[tuple[int, Node], Sequence[Frame]] = {}
         self._same_arguments = SameArguments(bad, green)
         self._activations: dict[Node, list[Frame]] = {}
         for frame in green.frames:
@@ -176,6 +177,8 @@ class Alignment:
         green = self.frame(frame)
         if frame.node.type == "Module" and twin is not None:
             green = self._moved_to(twin, green)
+        elif twin is not None and self._is_displaced(node, twin):
+            green = self._displaced_to(twin.frame, frame)
         if green is None:
             return None
         if (raising := self.bad.raised.statement(position)) is not None:
@@ -196,6 +199,34 @@ class Alignment:
         """The green activation of the module to which the counterpart of a module's statement belongs."""
         loaded = self._activations.get(twin.frame)
         return loaded[0] if loaded else green
+
+    def _is_displaced(self, node: Node, twin: Node) -> bool:
+        """Whether a statement stood in another function."""
+        mine = node.frame
+        return mine is not node and self.matching.good.get(mine) is not twin.frame
+
+    def _displaced_to(self, function: Node, frame: Frame) -> Frame | None:
+        """The green activation of the function in which a statement of ``frame`` stood: the only one below the nearest
+        activation that both runs have and that entered it, where it entered the failing run's function once as well.
+        """
+        found = self._displaced.get((frame.number, function))
+        if found is None:
+            found = self._displaced[frame.number, function] = tuple(self._entered(function, frame))
+        return found[0] if len(found) == 1 else None
+
+    def _entered(self, function: Node, frame: Frame) -> Sequence[Frame]:
+        others, mine = self._activations.get(function, []), self.activations(frame.node)
+        if max(len(others), len(mine)) > PYTHON_PAIR.sequenced:
+            return ()
+        outer: Frame | None = frame
+        while outer is not None:
+            if (green := self.frame(outer)) is not None:
+                entered = [each for each in others if green in _with_callers(each)]
+                if entered:
+                    once = sum(outer in _with_callers(each) for each in mine) == 1
+                    return entered if once else ()
+            outer = outer.parent
+        return ()
 
     def _trusted(self, name: _Key, row: int, green: Frame, frame: Frame) -> bool:
         """An iteration found by count must not be one that another finds by its item."""
@@ -253,6 +284,14 @@ class Alignment:
 
     def _bad_names(self, frame: Frame) -> Mapping[int, tuple[_Key, _Key]]:
         return self.bad.iterations.of(frame).names
+
+
+def _with_callers(frame: Frame) -> Iterator[Frame]:
+    """An activation and those that it is in, the innermost first."""
+    outer: Frame | None = frame
+    while outer is not None:
+        yield outer
+        outer = outer.parent
 
 
 def _frames_below(frames: Iterable[Frame]) -> Iterator[Frame]:

@@ -2,7 +2,7 @@
 
 Definitions are paired by name, statements by text and then by kind, expressions by role. Working on
 the two trees rather than on the diff's lines, a function that moved to another file or place is
-still found.
+still found, and a statement that moved to another function.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from afterd.weights import SIMILARITY
 
 _Key = Callable[[Node], str]
 _DEFINITIONS = frozenset({"FunctionDef", "AsyncFunctionDef", "ClassDef"})
+_GIVING = frozenset({"Assign", "AnnAssign", "AugAssign", "Expr"})
 _NAMED = frozenset({"alias", "arg", "keyword"})
 _ROLES = ("value", "test", "iter", "target", "exc", "subject", "context_expr", "func", "type")
 
@@ -76,6 +77,7 @@ class _Matcher:
             if twin is not None:
                 self._modules(module, twin)
         self._moved(bad, good)
+        self._displaced(bad, good)
 
     def pair(self, bad: Node, good: Node) -> None:
         """Enter a pair; the first one of each node stays."""
@@ -108,6 +110,24 @@ class _Matcher:
                 for node, twin in pairs:
                     if node.type == twin.type and node not in self.good and twin not in self.bad:
                         self._definition(node, twin)
+
+    def _displaced(self, bad: Sequence[Module], good: Sequence[Module]) -> None:
+        """Statements that went to another function, or to a new one: those that give a value or call something, where
+        one alone of each version has no partner and that text.
+        """
+        mine, others = self._lone_statements(bad), self._lone_statements(good)
+        for text in mine.keys() & others.keys():
+            if len(mine[text]) == len(others[text]) == 1:
+                self._identical(mine[text][0], others[text][0])
+
+    def _lone_statements(self, modules: Iterable[Module]) -> dict[str, list[Node]]:
+        """Statements without a partner by their text."""
+        found: dict[str, list[Node]] = {}
+        for module in modules:
+            for node in module.of_type(*_GIVING):
+                if node not in self.good and node not in self.bad:
+                    found.setdefault(" ".join(node.source.split()), []).append(node)
+        return found
 
     def _lone(self, modules: Iterable[Module], name: _Key) -> dict[str, list[Node]]:
         """Definitions without a partner by their name."""

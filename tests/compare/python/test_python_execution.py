@@ -1045,3 +1045,38 @@ def test_a_function_came_to_its_end_as_what_would_have_left_it_raised(tmp_path: 
     assert handler.text == "except Exception as error:"
     (raised,) = reads(handler.term)
     assert execution.step(raised.step).changes == ("c1",)
+
+
+MOVED = """
+class Base:
+    def __init__(self, items):
+        self.items = items
+        {0}
+
+    def noted(self):
+        return len(self.notes) < 1
+
+    def found(self):
+        return self.items{2}
+
+class Query(Base):
+    def __init__(self, items):
+        super().__init__(items)
+        {1}
+"""
+
+
+@pytest.mark.parametrize("twice", [False, True], ids=["once", "twice"])
+def test_what_moved_to_another_function_is_as_it_was_there(tmp_path: Path, twice: bool) -> None:  # noqa: FBT001 # a case
+    """tortoise: an attribute that the base class came to give was called where the infection enters. Of several
+    activations that it may have stood in none is chosen.
+    """
+    good = MOVED.format("pass", "self.notes = {}", " if self.noted() else []")
+    bad = MOVED.format("self.notes = {}", "pass", "[1:] if self.noted() else []")
+    if twice:
+        good, bad = (text.replace("super().__init__(items)", "Base.__init__(self, items)\n"
+                                  "        Base.__init__(self, items)") for text in (good, bad))  # fmt: skip
+    test = "from lib import Query\ndef test():\n    assert len(Query([1, 2]).found()) == 2\n"
+    execution = one_file(tmp_path, good, bad, test)
+    (written,) = (s for s in reachable(execution) if s.text == "self.notes = {}")
+    assert written.green.alignment is (Alignment.ABSENT if twice else Alignment.SAME)

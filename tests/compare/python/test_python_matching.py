@@ -176,3 +176,14 @@ def test_imports_and_parameters_are_paired_by_their_names(tmp_path: Path) -> Non
         "re": None,
         "Y": None,
     }
+
+
+def test_a_statement_that_moved_to_another_function_is_what_it_was(tmp_path: Path) -> None:
+    """Where one alone of each version has no partner and that text, and it does something."""
+    good = "def f(a):\n    a.notes = {}\n    a.tags = []\n    a.tags = []\n    return a\n"
+    bad = "def f(a):\n    return g(a, 1)\ndef g(a, b):\n    a.notes = {}\n    a.tags = []\n    return b\n"
+    mine, other, found = matched(bad, good, tmp_path)
+    moved = statement(mine, "a.notes = {}")
+    assert found.good.get(moved) is statement(other, "a.notes = {}")
+    assert found.good.get(moved["value"]) is statement(other, "a.notes = {}")["value"]
+    assert found.good.get(statement(mine, "a.tags = []")) is None
