@@ -174,11 +174,7 @@ class Alignment:
         if node is None or frame is None:
             return None
         kind, twin = self.bad.kind(position), self.matching.good.get(node)
-        green = self.frame(frame)
-        if frame.node.type == "Module" and twin is not None:
-            green = self._moved_to(twin, green)
-        elif twin is not None and self._is_displaced(node, twin):
-            green = self._displaced_to(twin.frame, frame)
+        green = self.frame(frame) if twin is None else self._frame_of(node, twin, frame)
         if green is None:
             return None
         if (raising := self.bad.raised.statement(position)) is not None:
@@ -195,10 +191,13 @@ class Alignment:
                     return found
         return None
 
-    def _moved_to(self, twin: Node, green: Frame | None) -> Frame | None:
-        """The green activation of the module to which the counterpart of a module's statement belongs."""
-        loaded = self._activations.get(twin.frame)
-        return loaded[0] if loaded else green
+    def _frame_of(self, node: Node, twin: Node, frame: Frame) -> Frame | None:
+        """The green activation in which a node's counterpart stands: that of the activation, unless the statement moved."""
+        green = self.frame(frame)
+        if frame.node.type == "Module":
+            loaded = self._activations.get(twin.frame)
+            return loaded[0] if loaded else green
+        return self._displaced_to(twin.frame, frame) if self._is_displaced(node, twin) else green
 
     def _is_displaced(self, node: Node, twin: Node) -> bool:
         """Whether a statement stood in another function."""

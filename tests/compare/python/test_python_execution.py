@@ -1067,7 +1067,7 @@ class Query(Base):
 
 
 @pytest.mark.parametrize("twice", [False, True], ids=["once", "twice"])
-def test_what_moved_to_another_function_is_as_it_was_there(tmp_path: Path, twice: bool) -> None:  # noqa: FBT001 # a case
+def test_what_moved_to_another_function_is_as_it_was_there(tmp_path: Path, twice: bool) -> None:
     """tortoise: an attribute that the base class came to give was called where the infection enters. Of several
     activations that it may have stood in none is chosen.
     """
