@@ -192,7 +192,7 @@ class Alignment:
         return None
 
     def _frame_of(self, node: Node, twin: Node, frame: Frame) -> Frame | None:
-        """The green activation in which a node's counterpart stands: that of the activation, unless the statement moved."""
+        """The green activation in which a node's counterpart stands: its own, unless the statement moved."""
         green = self.frame(frame)
         if frame.node.type == "Module":
             loaded = self._activations.get(twin.frame)
