@@ -26,6 +26,7 @@ ReadFile = Callable[[str], bytes | None]
 _PATH = re.compile(r"[\w./+-]+")
 _MACRO = re.compile(r"(?:\s-D|\bAC_DEFINE(?:_UNQUOTED)?\(\[?|^\s*#\s*(?:undef|define)\s+)(\w+)")
 """What a build defines: by the compiler's options, by autoconf, in a template of a header."""
+_FILE, _LISTED = "file ", "listed "
 _EVERY_LINE = LineSpan(1, 1 << 62)
 _BESIDE_TEXT = frozenset({ChangeForm.HUNK, ChangeForm.RENAMED, ChangeForm.MODE})
 """Where these are, all that differs in a file's text is changes of its own."""
@@ -66,13 +67,18 @@ def change_names(
 def _with_files(
     named: Mapping[ChangeId, ChangeNames], changes: Sequence[Change]
 ) -> Mapping[ChangeId, ChangeNames]:
-    """The names, and of files that came or went that they are there; what a build is told of names them."""
-    added = _built_names(each for each in changes if each.form is ChangeForm.ADDED)
-    deleted = _built_names(each for each in changes if each.form is ChangeForm.DELETED)
+    """The names, and of files that came or went that they are there; what a build is told of names them. A file that
+    is called otherwise now is as well what a build has to list: under either name nothing of it is compiled else.
+    """
+    renamed = [each for each in changes if _is_called_otherwise(each)]
+    came = [each.file for each in changes if each.form is ChangeForm.ADDED]
+    went = [each.file for each in changes if each.form is ChangeForm.DELETED]
+    added = _built_names([*came, *(each.file for each in renamed)])
+    deleted = _built_names([*went, *(each.old_file for each in renamed)])
     found = dict(named)
     for each in changes:
         names = found.get(each.id, ChangeNames(file=each.file))
-        there = frozenset({f"file {each.file}", f"file {each.file.removesuffix('.in')}"})
+        there = frozenset({_FILE + each.file, _FILE + each.file.removesuffix(".in")})
         before, after = _included_as(each.old_file), _included_as(each.file)
         old, new = names.old, names.new
         if each.form is ChangeForm.ADDED:
@@ -82,6 +88,8 @@ def _with_files(
         elif each.form is ChangeForm.RENAMED:
             old = replace(old, defines=old.defines | (before - after))
             new = replace(new, defines=new.defines | (after - before))
+            if _is_called_otherwise(each):
+                old, new = _with_listed(old, each.old_file), _with_listed(new, each.file)
         if each.kind is FileKind.BUILD:
             old = _with_rules(old, each.lines("-"), deleted, there)
             new = _with_rules(new, each.lines("+"), added, there)
@@ -100,21 +108,35 @@ def _with_rules(
     words = {PurePosixPath(word).name for line in lines for word in _PATH.findall(line)}
     named = frozenset[Name]().union(*(files[word] for word in words & files.keys()))
     macros = frozenset(name for line in lines for name in _MACRO.findall(line))
-    return replace(names, defines=names.defines | macros, uses=names.uses | (named - there))
+    listed = frozenset(_LISTED + name.removeprefix(_FILE) for name in named)
+    return replace(
+        names, defines=names.defines | macros | listed, uses=names.uses | (named - there)
+    )
 
 
-def _built_names(files: Iterable[Change]) -> Mapping[str, frozenset[Name]]:
+def _is_called_otherwise(change: Change) -> bool:
+    old, new = PurePosixPath(change.old_file), PurePosixPath(change.file)
+    return change.form is ChangeForm.RENAMED and old.name != new.name
+
+
+def _with_listed(names: SideNames, file: str) -> SideNames:
+    """The names of one side of a renaming: its file is there, and asks for whoever lists it."""
+    there, listed = frozenset({_FILE + file}), frozenset({_LISTED + file})
+    return replace(names, defines=names.defines | there, uses=names.uses | listed)
+
+
+def _built_names(files: Iterable[str]) -> Mapping[str, frozenset[Name]]:
     """The words by which rules of a build may name some files: a template by what is made of it, a source by its
     object.
     """
     found: dict[str, set[Name]] = defaultdict(set)
     for each in files:
-        path = PurePosixPath(each.file)
+        path = PurePosixPath(each)
         words = {path.name, path.name.removesuffix(".in")}
-        if is_named(each.file):
+        if is_named(each):
             words |= {f"{path.stem}.o", f"{path.stem}.lo"}
         for word in words:
-            found[word].add(f"file {each.file}")
+            found[word].add(_FILE + each)
     return {word: frozenset(names) for word, names in found.items()}
 
 
@@ -131,7 +153,7 @@ def _with_parts(
             parts[each.file].append(each)
     found = dict(named)
     for file, own in parts.items():
-        there = frozenset({f"file {file}"})
+        there = frozenset({_FILE + file})
         in_parts = {line for each in own for line in _lines(each.new)}
         whole = texts[file].side(line for line in texts[file].filled() if line not in in_parts)
         before = found[files[file].id]

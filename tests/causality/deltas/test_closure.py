@@ -387,6 +387,24 @@ def test_what_builds_a_file_needs_it() -> None:
     assert closure.needed(frozenset(["c5"])) == frozenset()
 
 
+@pytest.mark.parametrize("undone", ["c1", "c2", "c3"])
+def test_a_source_that_is_called_otherwise_and_its_lists_go_together(undone: str) -> None:
+    """samurai: scan.c was lex.c; with one line of the Makefile undone no linker found what stands in it."""
+    none, line, build = LineSpan(0, 0), LineSpan(1, 1), FileKind.BUILD
+    changes = [
+        Change("c1", "Makefile", "Makefile", line, none, kind=build, patch="-\tlex.o\\\n"),
+        Change("c2", "Makefile", "Makefile", none, line, kind=build, patch="+\tscan.o\\\n"),
+        Change("c3", "scan.c", "lex.c", none, none, ChangeForm.RENAMED),
+        Change("c4", "src/b.c", "lib/b.c", none, none, ChangeForm.RENAMED),
+        Change(
+            "c5", "Makefile", "Makefile", line, line, kind=build, patch="-b.o: a.h\n+b.o: b.h\n"
+        ),
+    ]
+    closure = Closure(*change_names(changes, lambda _: None, lambda _: None))
+    assert closure.needed(frozenset([undone])) == {"c1", "c2", "c3"} - {undone}
+    assert closure.needed(frozenset(["c4"])) == frozenset(), "its name is what it was"
+
+
 def test_who_includes_a_header_needs_it() -> None:
     """lighttpd: ck.h went alone, and whoever included it did not build, in ten builds of ever more changes."""
     none, line = LineSpan(0, 0), LineSpan(1, 1)
