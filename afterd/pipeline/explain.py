@@ -302,9 +302,9 @@ def explain_test(
 def keep(workspace: Workspace, explanation: Explanation) -> Explanation:
     """Store an explanation, without the secrets of afterd's environment; it has its id then."""
     if workspace.held is not None:
-        memory = memory_is_held_by(workspace.limits.test)
-        notes = (*explanation.notes, workspace.held.describe(), memory)
-        explanation = replace(explanation, notes=notes)
+        notes = (*explanation.notes, memory_is_held_by(workspace.limits.test))
+        remarks = (*explanation.remarks, workspace.held.describe())
+        explanation = replace(explanation, remarks=remarks, notes=notes)
     with workspace.clock.during(Phase.KEEP):
         masked = _masker().value(explanation)
         return save(workspace.store, workspace.name, masked, _contract)

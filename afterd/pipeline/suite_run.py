@@ -135,7 +135,11 @@ def run_tests(
             return TestsSeen(built, {suite.recipe.test_id: built.outcome.detail})
         if not suite.found.reported:
             recipe = suite.some(only) if only and not within else suite.recipe
-            result = bench.run(recipe.test_in(slot), workspace.limits.suite, _Output(progress))
+            quiet = workspace.limits.test.timeout
+            limits = replace(workspace.limits.suite, silence=quiet)
+            result = bench.run(recipe.test_in(slot), limits, _Output(progress))
+            if result.ending is Ending.SILENCE:  # a test that says nothing for so long hangs
+                result = replace(result, ending=Ending.TIMEOUT)
             return _by_names(bench, suite, result)
         run = _Reported(workspace, suite, tree, progress, bench)
         if only is None:

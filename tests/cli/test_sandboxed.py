@@ -45,6 +45,10 @@ def test_a_test_that_means_harm_is_held(afterd: Run, tmp_path: Path, how: str) -
     assert "held by bubblewrap" in str(found["notes"])
     assert "no network" in str(found["notes"])
     assert memory_is_held_by(ProcessLimits()) in str(found["notes"])
+    shown = afterd("show", cwd=path)
+    assert "were held by bubblewrap" in " ".join(shown.stdout.split()), (
+        "said on the terminal as well"
+    )
 
 
 @whole

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +87,20 @@ def test_the_loop_that_does_not_end(tmp_path: Path, program: Program) -> None:
     assert found["failure"]["file"] == program.file
     assert program.condition in found["tree"]["predicate"]
     assert any(step["change"] == found["root"][0]["id"] for step in found["tree"]["steps"])
+
+
+def test_a_suite_that_is_found_is_not_waited_for_all_day(tmp_path: Path) -> None:
+    """Nothing is typed: what says nothing for as long as a test may take hangs."""
+    program = replace(PROGRAMS["C"], options=())
+    makefile = {
+        "Makefile": "all: p\np: p.c\n\tcc -g -o p p.c\ncheck: p\n\t./p\n",
+        ".gitignore": "p\n",
+    }
+    good, bad = (program.version(bad=bad) for bad in (False, True))
+    repository(tmp_path / "r", good | makefile, bad)
+    found = explained(tmp_path / "r", program, "1s")
+    assert found["failure"]["kind"] == "hang"
+    assert [change["patch"].count("at +=") for change in found["root"]] == [2]
 
 
 SLEEPS = """\
