@@ -46,7 +46,7 @@ class Oracles:
     ``traced`` gives the failing run of a variant; None where that is not possible. ``clashing``: what
     must be undone as well, by the failure of a variant that failed otherwise; ``closure``: by the names
     that changes define and use; ``commits`` are those of the range, oldest first, where it is known which made what.
-    ``verdict_at``: what the test says of a commit's own version.
+    ``verdict_at``: what the test says of a commit's own version, ``verdict_before``: of the one that it was made from.
     ``halving``: the commits' own versions may tell a shorter range, which is then searched instead. ``watch`` ends the
     search with the budget. ``refused``: what the build said against a variant that was built in vain.
     """
@@ -64,6 +64,7 @@ class Oracles:
     closure: Closure = field(default_factory=Closure)
     commits: Sequence[str] = ()
     verdict_at: Callable[[str], Verdict] = not_told
+    verdict_before: Callable[[str], Verdict] = not_told
     halving: Halving = field(default_factory=Halving)
     watch: Watch = field(default_factory=Watch)
     width: int = 1

@@ -25,7 +25,7 @@ from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.causality.causes import Causes
 from afterd.causality.counterfactual import Counterfactual
 from afterd.causality.deltas.dependencies import Changes, structural_order
-from afterd.causality.deltas.history import commit_guilt, made_after, newest_commit
+from afterd.causality.deltas.history import commit_guilt, made_after, made_before, newest_commit
 from afterd.causality.halving import Halving, ShorterRangeError
 from afterd.causality.infection import Green
 from afterd.causality.kinship import kinship
@@ -257,9 +257,29 @@ class Loop:
                     " what broke it was changed later."
                 )
                 root = found
+            self._doubt_if_red_before(root)
         except BudgetSpentError:
             pass
         return root
+
+    def _doubt_if_red_before(self, root: Root) -> None:
+        """Where suspects came earlier than the root, see whether the test was red before it: then what broke it is
+        among these, and the commits are bisected.
+        """
+        commits = self._oracles.commits
+        earlier = made_before(commits, self._changes, root.changes)
+        suspects = self._plausible() if earlier else []
+        before = sum(suspect.weight for suspect in suspects if suspect.change in earlier)
+        if before <= RUNS.too_little * sum(suspect.weight for suspect in suspects):
+            return
+        commit = newest_commit(commits, self._changes, root.changes)
+        if commit and self._oracles.verdict_before(commit) is Verdict.FAIL:
+            self._reversion.halve()
+            names = ", ".join(in_order(root.changes))
+            self._notes.append(
+                f"Undoing {names} makes the test pass, but the test failed before it was made:"
+                " what broke it came earlier."
+            )
 
     def _leads_later(self, led: Sequence[ChangeId], own: ChangeSet) -> Root | None:
         """A root out of the suspects that came later, where it takes nothing of what repairs the test as well along."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 
 from afterd.config import Budget
 from afterd.errors import RepositoryError
@@ -21,7 +22,7 @@ from afterd.model.change import NO_GUILT, Change, CommitGuilt, FileKind
 from afterd.model.explanation import Explanation, RevisionRange
 from afterd.model.outcome import Outcome, Verdict
 from afterd.pipeline.case import Case
-from afterd.vcs.history import commits_between, first_red
+from afterd.vcs.history import commits_between, first_parents, first_red
 from afterd.vcs.imported import knowing_program
 from afterd.vcs.kinds import FileRules, kind_of
 from afterd.vcs.trees import TreeEditor, TreeReader
@@ -35,7 +36,7 @@ class Bisection:
     ``commits`` is how many the range has: also where they are too many to tell which of them made which change. None
     of what an earlier bisection left (``halved``): those could not be tested. ``likely`` are parts in which other
     tests turned red, which are asked before any halving. ``undone`` is a commit without whose changes the bad
-    version was seen to pass, and whose own version was red: then none is bisected.
+    version was seen to pass, whose own version was red, and the one before it green: then none is bisected.
     """
 
     def __init__(
@@ -82,6 +83,15 @@ class Bisection:
             return Verdict.UNRESOLVED
         return self._outcome(commit, "looking at the guilty changes' commit").verdict
 
+    def verdict_before(self, commit: str) -> Verdict:
+        """What the test says of the version that a commit was made from, the first of several."""
+        if not self.commits:
+            return Verdict.UNRESOLVED
+        chain = list(islice(first_parents(self._workspace.repository, commit), 2))
+        if len(chain) < 2:
+            return Verdict.UNRESOLVED
+        return self._outcome(chain[1], "looking at what came before the guilty changes").verdict
+
     def _as_others(self) -> RevisionRange | None:
         """The part in which another test turned red, where this one did too."""
         repository, good = self._workspace.repository, self._wanted.revisions.good
@@ -116,8 +126,8 @@ class Bisection:
         """
         if self.undone:
             return (
-                f"The test is red at {self.undone[: REPORT.commit]}, run with the bad version's test files, and without"
-                " what that commit changed the bad version passes; no other commit was run."
+                f"The test is green before {self.undone[: REPORT.commit]} and red at it, run with the bad version's"
+                " test files, and without what that commit changed the bad version passes; no other commit was run."
             )
         if self.within is None:
             return ""

@@ -52,9 +52,10 @@ def likely_commit(
     guilt: CommitGuilt,
     needed: Needed = nothing_needed,
 ) -> str:
-    """A commit of much ``guilt`` and few changes without which the bad version passes, and whose own version is red;
-    empty where none is found before it is cheaper to bisect all. What only repairs what came earlier is not taken for
-    guilty: the test was green with it. Where the commits have told already, or cannot, nothing is run.
+    """A commit of much ``guilt`` and few changes without which the bad version passes, whose own version is red, and
+    the one before it green; empty where none is found before it is cheaper to bisect all. What only hides what came
+    later is not taken for guilty: the test was green with it; nor what hides what came earlier: it was red without it
+    (mutagen). Where the commits have told already, or cannot, nothing is run.
     """
     if bisection.told or bisection.commits < 2:
         return bisection.undone
@@ -69,7 +70,8 @@ def likely_commit(
                 continue
             case.progress.stage("undoing a likely commit", f"{commit[: REPORT.commit]} as a whole")
             if oracle.outcome(made).passed:
-                return commit if bisection.verdict_at(commit) is Verdict.FAIL else ""
+                red = bisection.verdict_at(commit) is Verdict.FAIL
+                return commit if red and bisection.verdict_before(commit) is Verdict.PASS else ""
             tried.add(commit)
     return ""
 

@@ -134,6 +134,7 @@ def search(
             closure=tracing.closure,
             commits=wanted.changes.commits,
             verdict_at=bisection.verdict_at if bisection is not None else not_told,
+            verdict_before=bisection.verdict_before if bisection is not None else not_told,
             halving=_halving(case, wanted, oracle, tracing, bisection),
             width=oracle.width,
             watch=Watch(lambda: oracle.ledger.seconds_left == 0.0),

@@ -52,6 +52,7 @@ def looped(
     named: NamedByFailure = NOTHING_NAMED,
     commits: Sequence[str] = (),
     verdict_at: Callable[[str], Verdict] = not_told,
+    verdict_before: Callable[[str], Verdict] = not_told,
     standing: Standing = NOTHING_TOLD,
     traced: TracedVariant = not_traced,
     closure: Closure | None = None,
@@ -72,6 +73,7 @@ def looped(
         named=named,
         commits=commits,
         verdict_at=verdict_at,
+        verdict_before=verdict_before,
         standing=standing,
         traced=traced,
         closure=closure or Closure(),
@@ -246,6 +248,41 @@ def test_a_root_with_which_its_own_commit_was_red_is_not_doubted() -> None:
     assert loop.explain().root == {"c1"}
     assert ran == ["old"]
     assert not any({"c3", "c4"} <= reverted for reverted in asked)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "before", "said"),
+    [("c2", Verdict.FAIL, True), ("c2", Verdict.PASS, False), ("c9", Verdict.FAIL, False)],
+    ids=["red before it", "green before it", "no suspect came earlier"],
+)
+def test_a_root_before_which_the_test_was_red_did_not_break_it(
+    earlier: str, before: Verdict, *, said: bool
+) -> None:
+    """Asked where a suspect came earlier: what makes a test pass may hide what broke it."""
+    run = Recorded()
+    one = run.assign(1, "one", op(Op.ADD, run.input(11, "a", 0), 1), green=0, changes=["c1"])
+    other = run.assign(2, "other", op(Op.ADD, run.input(12, "b", 0), 1), green=0, changes=["c2"])
+    both = run.assign(3, "both", op(Op.MUL, one, other), green=0)
+    run.fail(99, compare(Op.EQ, both, 0))
+    ran = list[str]()
+
+    def verdict_before(commit: str) -> Verdict:
+        ran.append(commit)
+        return before
+
+    commits = ["old" if f"c{number}" == earlier else "new" for number in range(1, 10)]
+    loop, _ = looped(
+        aligned(run),
+        by_commits(*commits),
+        repaired_by({"c1"}),
+        commits=("old", "new"),
+        verdict_at=lambda _commit: Verdict.FAIL,
+        verdict_before=verdict_before,
+    )
+    found = loop.explain()
+    assert found.root == {"c1"}
+    assert any("came earlier" in note for note in found.notes) == said
+    assert ran == (["new"] if earlier == "c2" else [])
 
 
 def test_later_changes_that_do_not_build_are_not_built_with_more_and_more() -> None:

@@ -216,24 +216,32 @@ def _asked_commit(
 
 
 @pytest.mark.parametrize(
-    ("repairs", "verdict", "found", "runs"),
+    ("repairs", "before", "verdict", "found", "runs"),
     [
-        ("c1", Verdict.FAIL, "commit1", 1),
-        ("c1", Verdict.PASS, "", 1),
-        ("c9", Verdict.FAIL, "", 1),
+        ("c1", Verdict.PASS, Verdict.FAIL, "commit1", 1),
+        ("c1", Verdict.PASS, Verdict.PASS, "", 1),
+        ("c1", Verdict.FAIL, Verdict.FAIL, "", 1),
+        ("c1", Verdict.UNRESOLVED, Verdict.FAIL, "", 1),
+        ("c9", Verdict.PASS, Verdict.FAIL, "", 1),
     ],
-    ids=["guilty", "green with it", "repairs nothing"],
+    ids=["guilty", "green with it", "red before it", "not told before it", "repairs nothing"],
 )
-def test_a_likely_commit_is_the_one_where_it_repairs_and_was_red(
-    repairs: str, verdict: Verdict, found: str, runs: int
+def test_a_likely_commit_is_the_one_where_it_repairs_and_turned_red(
+    repairs: str, before: Verdict, verdict: Verdict, found: str, runs: int
 ) -> None:
-    """Where undoing it only hides what came later, the commits are bisected all the same."""
+    """Where undoing it only hides what came later or earlier, the commits are bisected all the same. (mutagen: of a
+    commit that wrote a field anew the answer was told, and what it hid was of the one before.)
+    """
 
     def outcome(reverted: ChangeSet) -> Outcome:
         return Outcome(Verdict.PASS if repairs in reverted else Verdict.FAIL)
 
     bisection = SimpleNamespace(
-        told=False, commits=64, undone="", verdict_at=lambda _commit: verdict
+        told=False,
+        commits=64,
+        undone="",
+        verdict_at=lambda _commit: verdict,
+        verdict_before=lambda _commit: before,
     )
     commit, asked = _asked_commit(bisection, outcome)
     assert commit == found

@@ -24,6 +24,23 @@ def made_after(commits: Sequence[str], changes: Changes, root: ChangeSet) -> Cha
     return frozenset(each for each in later if changes[each].kind is not FileKind.TEST)
 
 
+def made_before(commits: Sequence[str], changes: Changes, root: ChangeSet) -> ChangeSet:
+    """Other changes than a root's, that a commit had a hand in which came before all of the root's commits; nothing
+    where one's commit is not known.
+    """
+    order = {commit: number for number, commit in enumerate(commits)}
+    first = {
+        change.id: min(known)
+        for change in changes.values()
+        if change.kind is not FileKind.TEST
+        and (known := [order[c] for c in change.commits if c in order])
+    }
+    if not root <= first.keys():
+        return NOTHING
+    oldest = min((first[change] for change in root), default=0)
+    return frozenset(change for change, place in first.items() if place < oldest) - root
+
+
 def newest_commit(commits: Sequence[str], changes: Changes, root: ChangeSet) -> str:
     """The commit with which all of a root was there; empty where one's commit is not known."""
     ages = _ages(commits, changes)
