@@ -153,7 +153,10 @@ def test_few_changes_of_the_commit_are_undone_in_the_bad_version(
     [guilty] = found.root
     assert "+answer 41" in guilty.patch
     assert found.minimal
-    told = ("Commits of the range were run", "The test is green before")  # bisected, or undone at once
+    told = (
+        "Commits of the range were run",
+        "The test is green before",
+    )  # bisected, or undone at once
     assert any(note.startswith(told) for note in found.remarks)
     late = replace(found, root=(replace(guilty, commits=(commits[-1], *guilty.commits)),))
     [named] = with_red_first(late, frozenset([commits[BREAKS]])).root
