@@ -35,12 +35,16 @@ def of_red_commits(
     most: int = sys.maxsize,
     needed: Needed = nothing_needed,
 ) -> ChangeSet:
-    """The live changes that the commits made in which the test turned red, and what is ``needed`` for them to build, by
-    their names; none where undoing them all repairs nothing, or spares nothing, or where they are more than ``most``.
-    The commits of most ``guilt`` are asked first.
+    """The live changes made by the commits in which the test turned red, and what is ``needed`` for them to build, by
+    their names; none where undoing them all repairs nothing, or spares nothing, where they are more than ``most``, or
+    of lines that other commits wrote as well, where the red commit's version is known: its own part is undone there,
+    and with others' work it fails otherwise (pyhocon, pydal, zipp). The commits of most ``guilt`` are asked first.
     """
     with case.workspace.clock.during(Phase.RUN):
-        made = _made_by(bisection.red_commits(guilt), wanted, most, needed)
+        red = bisection.red_commits(guilt)
+        if bisection.within is not None and _is_shared(red, wanted):
+            return NOTHING
+        made = _made_by(red, wanted, most, needed)
         return made if made and oracle.outcome(made).passed else NOTHING
 
 
@@ -74,6 +78,12 @@ def likely_commit(
                 return commit if red and bisection.verdict_before(commit) is Verdict.PASS else ""
             tried.add(commit)
     return ""
+
+
+def _is_shared(commits: AbstractSet[str], wanted: Range) -> bool:
+    """Whether other commits wrote of the lines that some did."""
+    theirs = (set(change.commits) for change in wanted.changes.live)
+    return any(commits & names and not names <= commits for names in theirs)
 
 
 def _made_by(

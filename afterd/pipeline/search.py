@@ -111,7 +111,7 @@ def search(
     run = run_work(oracle.cpu)
     with Solver(_worthwhile_limits(limits.solver, run)) as solver:
         variants = RunsAsBuilds(oracle, tracing.missing, tracing.clashing)
-        execution = tracing.execution or UntracedExecution()
+        execution = tracing.execution or UntracedExecution(in_order(tracing.executed))
         live = {change.id: change for change in wanted.changes.live}
         worth = Worth(
             lambda: execution.work() + solver.units * WORK.unit + tracing.standing.work(),
