@@ -34,14 +34,15 @@ class Standing:
 
     ``proves``: as a compiler does, which takes seconds. Else it is a suspicion that a text gives in
     milliseconds: the variant may work all the same, a run may belie it, and no build says more than a
-    run does; but what is ``certain`` needs no run. ``work``: what all answers have cost so far, in the
-    units of ``limits.WORK``.
+    run does; but what is ``certain`` needs no run, and that a file which both runs read cannot be parsed is as good as
+    what a compiler says (``unparsed``). ``work``: what all answers have cost so far, in the units of ``limits.WORK``.
     """
 
     against: Unbuildable = nothing_against
     is_read: IsRead = all_are_read
     proves: bool = True
     certain: Unbuildable = nothing_against
+    unparsed: Unbuildable = nothing_against
     work: Callable[[], int] = nothing_spent
 
     @property
@@ -52,13 +53,14 @@ class Standing:
     @property
     def compiled(self) -> Unbuildable:
         """What is proved against variants, as a build that failed would."""
-        return self.against if self.proves else nothing_against
+        return self.against if self.proves else self.unparsed
 
     def asked_by(self, ask: Callable[[Unbuildable], Unbuildable]) -> Standing:
         """The same, each question put through ``ask`` (a watch, a clock, a counter)."""
         if not self.tells:
             return self
-        return replace(self, against=ask(self.against), certain=ask(self.certain))
+        against, certain, unparsed = map(ask, (self.against, self.certain, self.unparsed))
+        return replace(self, against=against, certain=certain, unparsed=unparsed)
 
 
 NOTHING_TOLD = Standing()

@@ -24,7 +24,8 @@ from afterd.model.outcome import Outcome, Unresolved, Verdict
 
 OutcomeOf = Callable[[ChangeSet], Outcome]
 Refused = Callable[[ChangeSet], str]
-"""What a compiler said against a variant's files, of which each was compiled; empty: nothing."""
+"""What a compiler said against a variant's files, of which each was compiled, or a parser against a file that both
+versions' runs read; empty: nothing."""
 Needs = Callable[[ChangeSet], ChangeSet]
 """What some changes ask for by their names."""
 Missing = Callable[[ChangeSet, Outcome], str]

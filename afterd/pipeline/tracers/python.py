@@ -83,7 +83,7 @@ def _traced_beside(
     """The failing run with the version without ``green`` beside it. Raises TraceError."""
     pair = runs.pair(NOTHING, green)
     check = _variant_check(workspace, wanted, green, pair)
-    standing = Standing(check.against, proves=False, certain=check.certain)
+    standing = Standing(check.against, proves=False, certain=check.certain, unparsed=check.unparsed)
     return replace(
         alone,
         execution=CautiousExecution(tracer.execution(pair)),

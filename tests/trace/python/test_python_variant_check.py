@@ -385,6 +385,7 @@ def test_what_is_said_against_a_variant(case: Case) -> None:
     answer = check.against(variant)
     assert (case.said in answer) if case.said else not answer
     assert bool(check.certain(variant)) == case.certain
+    assert bool(check.unparsed(variant)) == (case.certain and "SyntaxError" in case.said)
     assert not check.against(frozenset())
     assert not check.against(frozenset({"c1", "c2"}))
 

@@ -94,6 +94,15 @@ class VariantCheck:
             fault for fault in self._faults(reverted) if self._is_certain(fault)
         )
 
+    def unparsed(self, reverted: ChangeSet) -> str:
+        """That a file which the runs of both versions imported cannot be parsed: no part of it would run."""
+        faults = self._program(reverted - self._nameless).unparsed()
+        return _faults_sentence(
+            fault
+            for fault in faults
+            if fault.path not in self._unreadable and self._is_certain(fault)
+        )
+
     def _faults(self, reverted: ChangeSet) -> list[Fault]:
         program = self._program(reverted - self._nameless)
         for found in (
