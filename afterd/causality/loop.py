@@ -266,14 +266,12 @@ class Loop:
         """Where suspects came earlier than the root, see whether the test was red before it: then what broke it is
         among these, and the commits are bisected.
         """
-        commits = self._oracles.commits
-        earlier = made_before(commits, self._changes, root.changes)
+        earlier, oldest = made_before(self._oracles.commits, self._changes, root.changes)
         suspects = self._plausible() if earlier else []
         before = sum(suspect.weight for suspect in suspects if suspect.change in earlier)
         if before <= RUNS.too_little * sum(suspect.weight for suspect in suspects):
             return
-        commit = newest_commit(commits, self._changes, root.changes)
-        if commit and self._oracles.verdict_before(commit) is Verdict.FAIL:
+        if self._oracles.verdict_before(oldest) is Verdict.FAIL:
             self._reversion.halve()
             names = ", ".join(in_order(root.changes))
             self._notes.append(

@@ -1,4 +1,4 @@
-"""What commits changed after those that a root is of."""
+"""What commits changed after those that a root is of, and before."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from made_changes import made
 
-from afterd.causality.deltas.history import made_after
+from afterd.causality.deltas.history import made_after, made_before
 
 COMMITS = ("a", "b", "c")
 MADE_BY = {"c1": ("a",), "c2": ("a", "c"), "c3": ("b",), "c4": ()}
@@ -32,3 +32,23 @@ def test_what_came_after_every_change_of_a_root(root: set[str], later: set[str])
 
 def test_without_commits_nothing_came_later() -> None:
     assert made_after((), made(2), frozenset({"c1"})) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("root", "earlier", "oldest"),
+    [
+        ({"c1"}, set(), "old"),
+        ({"c3"}, {"c1", "c2"}, "new"),
+        ({"c2"}, set(), "old"),
+        ({"c2", "c3"}, set(), "old"),
+    ],
+    ids=["nothing before it", "what an older commit had a hand in", "of two commits", "several"],
+)
+def test_what_came_before_a_root_is_older_than_each_of_its_commits(
+    root: set[str], earlier: set[str], oldest: str
+) -> None:
+    """flake8-bugbear: its guilty lines had been written by the commit that broke it, and by the one after that."""
+    makers = {"c1": ("old",), "c2": ("old", "new"), "c3": ("new",)}
+    changes = {name: replace(each, commits=makers[name]) for name, each in made(3).items()}
+    assert made_before(("old", "new"), changes, frozenset(root)) == (frozenset(earlier), oldest)
+    assert made_before((), changes, frozenset(root)) == (frozenset(), "")

@@ -24,21 +24,25 @@ def made_after(commits: Sequence[str], changes: Changes, root: ChangeSet) -> Cha
     return frozenset(each for each in later if changes[each].kind is not FileKind.TEST)
 
 
-def made_before(commits: Sequence[str], changes: Changes, root: ChangeSet) -> ChangeSet:
-    """Other changes than a root's, that a commit had a hand in which came before all of the root's commits; nothing
-    where one's commit is not known.
+def made_before(commits: Sequence[str], changes: Changes, root: ChangeSet) -> tuple[ChangeSet, str]:
+    """Other changes than a root's, that a commit had a hand in which came before all of the root's commits, and the
+    oldest of these; nothing where one's commit is not known.
     """
     order = {commit: number for number, commit in enumerate(commits)}
     first = {
         change.id: min(known)
         for change in changes.values()
-        if change.kind is not FileKind.TEST
-        and (known := [order[c] for c in change.commits if c in order])
+        if (known := [order[commit] for commit in change.commits if commit in order])
     }
-    if not root <= first.keys():
-        return NOTHING
-    oldest = min((first[change] for change in root), default=0)
-    return frozenset(change for change, place in first.items() if place < oldest) - root
+    if not root or not root <= first.keys():
+        return NOTHING, ""
+    oldest = min(first[change] for change in root)
+    earlier = frozenset(
+        change
+        for change, place in first.items()
+        if place < oldest and changes[change].kind is not FileKind.TEST
+    )
+    return earlier, commits[oldest]
 
 
 def newest_commit(commits: Sequence[str], changes: Changes, root: ChangeSet) -> str:
