@@ -25,7 +25,13 @@ from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.causality.causes import Causes
 from afterd.causality.counterfactual import Counterfactual
 from afterd.causality.deltas.dependencies import Changes, structural_order
-from afterd.causality.deltas.history import commit_guilt, made_after, made_before, newest_commit
+from afterd.causality.deltas.history import (
+    commit_guilt,
+    made_after,
+    made_before,
+    newest_commit,
+    oldest_commit,
+)
 from afterd.causality.halving import Halving, ShorterRangeError
 from afterd.causality.infection import Green
 from afterd.causality.kinship import kinship
@@ -266,12 +272,13 @@ class Loop:
         """Where suspects came earlier than the root, see whether the test was red before it: then what broke it is
         among these, and the commits are bisected.
         """
-        earlier, oldest = made_before(self._oracles.commits, self._changes, root.changes)
+        of_root = self._oracles.commits, self._changes, root.changes
+        earlier = made_before(*of_root)
         suspects = self._plausible() if earlier else []
         before = sum(suspect.weight for suspect in suspects if suspect.change in earlier)
         if before <= RUNS.too_little * sum(suspect.weight for suspect in suspects):
             return
-        if self._oracles.verdict_before(oldest) is Verdict.FAIL:
+        if self._oracles.verdict_before(oldest_commit(*of_root)) is Verdict.FAIL:
             self._reversion.halve()
             names = ", ".join(in_order(root.changes))
             self._notes.append(

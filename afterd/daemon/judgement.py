@@ -169,16 +169,16 @@ def _known_since(case: Case, found: Explanation) -> str:
 
     It failed in other words then: what they change says whether it is another failure.
     """
-    repository = case.workspace.repository
     guilty = {commit for change in found.root for commit in change.commits}
-
-    def was_there(commit: str) -> bool:
-        before = case.base.otherwise[0]
-        return commit == before or repository.descendant_of(before, commit)
-
-    if not case.base.otherwise or not guilty or not all(map(was_there, guilty)):
+    failing = case.base.otherwise
+    if not failing or not guilty or not all(_was_there(case, c, failing[0]) for c in guilty):
         return ""
-    return case.base.otherwise[-1]
+    return failing[-1]
+
+
+def _was_there(case: Case, commit: str, at: str) -> bool:
+    """Whether a version has a commit."""
+    return commit == at or case.workspace.repository.descendant_of(at, commit)
 
 
 def _is_red_before(case: Case, found: Explanation) -> bool:
@@ -198,7 +198,7 @@ def _red_before_it(case: Case, found: Explanation) -> str:
     newest = guilty[0]
     for commit in guilty:
         newest = commit if repository.descendant_of(commit, newest) else newest
-    return newest if newest == base or repository.descendant_of(base, newest) else ""
+    return newest if _was_there(case, newest, base) else ""
 
 
 def _judged_failure(case: Case, found: Explanation) -> Judged:

@@ -97,7 +97,7 @@ def _made_by(
     own = [change for change in live if commits & set(change.commits)]
     made = frozenset(change.id for change in own)
     made |= needed(made)
-    if len(made) > len(own) and not all(commits >= set(each.commits) for each in own):
+    if len(made) > len(own) and _is_shared(commits, wanted):
         return NOTHING
     return made if len(made) <= min(most, len(live) - 1) else NOTHING
 

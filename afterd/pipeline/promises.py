@@ -1,11 +1,11 @@
 """What an answer promises, taken from outcomes of exactly the trees that it speaks of.
 
-A search believes much that it has not run: that a name is certainly unbound without a change, that a
-text cannot be compiled. None of that is in an answer. *Verified*: the bad version without the root and
-what goes along was seen to pass. *Minimal*: with any one of them put back it was seen not to, and of a
-few changes the likeliest alone neither: of three that are needed by each other, one may be enough. Each is asked alone
-where none that was put back failed as ever: that it fails otherwise shows no need of it. Those that a compiler takes
-alone, where it refuses others, are asked together first: with all of them undone it may fail as ever.
+A search believes much that it has not run: that a name is certainly unbound without a change. None of that is in an
+answer, but what a compiler refuses, or a parser of a file that both versions' runs read. *Verified*: the bad version
+without the root and what goes along was seen to pass. *Minimal*: with any one of them put back it was seen not to,
+and of a few changes the likeliest alone neither: of three that are needed by each other, one may be enough. Each is
+asked alone where none that was put back failed as ever: that it fails otherwise shows no need of it. Those that a
+compiler takes alone, where it refuses others, are asked together first: with all of them undone it may fail as ever.
 A part whose run ends as a pass does but prints nothing, where both versions print, is no pass to stand on; nor
 was it seen to fail, so the whole is not said to be minimal.
 """

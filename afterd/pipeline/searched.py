@@ -125,8 +125,6 @@ def _where_shown(
         alone = frozenset({change})
         if tracing.standing.against(alone) or not oracle.outcome(alone).passed:
             continue
-        executed = UntracedExecution(in_order(tracing.executed))
-        tracing = replace(tracing, execution=executed)
         found = _checked_search(case, wanted, oracle, tracing, bisection)
         return found if found.verified else None
     return None

@@ -25,9 +25,8 @@ def uncut_command(command: tuple[str, ...], runner: str) -> tuple[str, ...]:
 
 def _uncut_words(words: tuple[str, ...], runner: str) -> tuple[str, ...]:
     match runner:
-        case (
-            "pytest"
-        ):  # of -x and --maxfail the last one counts, also over what a file of the project says
+        # Of -x and --maxfail the last one counts, also over what a file of the project says.
+        case "pytest":
             return _with_option(words, "--maxfail=0")
         case "unittest":
             return tuple(filter(None, map(_without_failfast, words)))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from made_changes import made
 
-from afterd.causality.deltas.history import made_after, made_before
+from afterd.causality.deltas.history import made_after, made_before, oldest_commit
 
 COMMITS = ("a", "b", "c")
 MADE_BY = {"c1": ("a",), "c2": ("a", "c"), "c3": ("b",), "c4": ()}
@@ -50,5 +50,8 @@ def test_what_came_before_a_root_is_older_than_each_of_its_commits(
     """flake8-bugbear: its guilty lines had been written by the commit that broke it, and by the one after that."""
     makers = {"c1": ("old",), "c2": ("old", "new"), "c3": ("new",)}
     changes = {name: replace(each, commits=makers[name]) for name, each in made(3).items()}
-    assert made_before(("old", "new"), changes, frozenset(root)) == (frozenset(earlier), oldest)
-    assert made_before((), changes, frozenset(root)) == (frozenset(), "")
+    of_root = changes, frozenset(root)
+    assert made_before(("old", "new"), *of_root) == earlier
+    assert oldest_commit(("old", "new"), *of_root) == oldest
+    assert made_before((), *of_root) == frozenset()
+    assert not oldest_commit((), *of_root)

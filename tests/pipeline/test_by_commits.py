@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,10 +13,11 @@ import pytest
 from made_changes import change
 from pipeline_runs import authored_git
 
+from afterd.causality.auxiliary import Needed, nothing_needed
 from afterd.config import Budget, Settings
 from afterd.execution.oracle import Oracle
 from afterd.limits import SEARCH, WORK
-from afterd.model.change import ChangeSet
+from afterd.model.change import Change, ChangeSet
 from afterd.model.explanation import Explanation, Status
 from afterd.model.outcome import Outcome, Verdict
 from afterd.model.progress import Silent
@@ -142,6 +143,28 @@ def test_a_budget_that_ends_in_the_bisection_is_kept(tmp_path: Path) -> None:
     assert found.runs.tests <= 1
 
 
+def _of_red(
+    red: str,
+    changes: Sequence[Change],
+    outcome: Callable[[ChangeSet], Outcome],
+    within: object = None,
+    most: int = sys.maxsize,
+    needed: Needed = nothing_needed,
+) -> ChangeSet:
+    """What is undone of the changes of a red commit, whose own version is known ``within`` a part of the range."""
+    return of_red_commits(
+        cast("Case", SimpleNamespace(workspace=SimpleNamespace(clock=PhaseClock()))),
+        cast("Range", SimpleNamespace(changes=SimpleNamespace(live=changes, commits=()))),
+        cast("Oracle", SimpleNamespace(outcome=outcome)),
+        cast(
+            "Bisection",
+            SimpleNamespace(red_commits=lambda _guilt: frozenset({red}), within=within),
+        ),
+        most=most,
+        needed=needed,
+    )
+
+
 @pytest.mark.parametrize(("most", "found"), [(9, {"c1", "c2"}), (1, set())])
 def test_what_a_commits_changes_need_to_build_is_undone_with_them(
     most: int, found: set[str]
@@ -156,14 +179,10 @@ def test_what_a_commits_changes_need_to_build_is_undone_with_them(
         asked.append(reverted)
         return Outcome(Verdict.PASS if {"c1", "c2"} <= reverted else Verdict.UNRESOLVED)
 
-    made = of_red_commits(
-        cast("Case", SimpleNamespace(workspace=SimpleNamespace(clock=PhaseClock()))),
-        cast("Range", SimpleNamespace(changes=SimpleNamespace(live=changes, commits=()))),
-        cast("Oracle", SimpleNamespace(outcome=outcome)),
-        cast(
-            "Bisection",
-            SimpleNamespace(red_commits=lambda _guilt: frozenset({"commit1"}), within=None),
-        ),
+    made = _of_red(
+        "commit1",
+        changes,
+        outcome,
         most=most,
         needed=lambda reverted: frozenset({"c2"}) - reverted,
     )
@@ -183,14 +202,10 @@ def test_of_lines_that_two_commits_rewrote_the_first_ones_work_is_not_undone() -
         asked.append(reverted)
         return Outcome(Verdict.PASS)
 
-    made = of_red_commits(
-        cast("Case", SimpleNamespace(workspace=SimpleNamespace(clock=PhaseClock()))),
-        cast("Range", SimpleNamespace(changes=SimpleNamespace(live=changes, commits=()))),
-        cast("Oracle", SimpleNamespace(outcome=outcome)),
-        cast(
-            "Bisection",
-            SimpleNamespace(red_commits=lambda _guilt: frozenset({"commit2"}), within=None),
-        ),
+    made = _of_red(
+        "commit2",
+        changes,
+        outcome,
         needed=lambda reverted: frozenset({"c1"}) - reverted,
     )
     assert not made
@@ -210,15 +225,7 @@ def test_with_lines_that_others_wrote_as_well_a_commit_is_not_undone_where_its_v
         asked.append(reverted)
         return Outcome(Verdict.UNRESOLVED)
 
-    bisection = SimpleNamespace(
-        red_commits=lambda _guilt: frozenset({"commit1"}), within=object() if known else None
-    )
-    of_red_commits(
-        cast("Case", SimpleNamespace(workspace=SimpleNamespace(clock=PhaseClock()))),
-        cast("Range", SimpleNamespace(changes=SimpleNamespace(live=changes, commits=()))),
-        cast("Oracle", SimpleNamespace(outcome=outcome)),
-        cast("Bisection", bisection),
-    )
+    _of_red("commit1", changes, outcome, within=object() if known else None)
     assert len(asked) == runs
 
 

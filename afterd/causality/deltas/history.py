@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from math import log2, sqrt
 from types import MappingProxyType
 
@@ -16,39 +16,38 @@ def made_after(commits: Sequence[str], changes: Changes, root: ChangeSet) -> Cha
 
     Tests are left out: a test that asks for more now did not break what it asks for.
     """
-    ages = _ages(commits, changes)
-    if not root <= ages.keys():
+    places = _places(commits, changes)
+    if not root or not root <= places.keys():
         return NOTHING
-    newest = min((ages[change] for change in root), default=0)
-    later = frozenset(change for change, age in ages.items() if age < newest)
-    return frozenset(each for each in later if changes[each].kind is not FileKind.TEST)
+    newest = max(places[change][-1] for change in root)
+    return _without_tests(changes, (each for each, own in places.items() if own[-1] > newest))
 
 
-def made_before(commits: Sequence[str], changes: Changes, root: ChangeSet) -> tuple[ChangeSet, str]:
-    """Other changes than a root's, that a commit had a hand in which came before all of the root's commits, and the
-    oldest of these; nothing where one's commit is not known.
+def made_before(commits: Sequence[str], changes: Changes, root: ChangeSet) -> ChangeSet:
+    """Other changes than a root's, that a commit had a hand in which came before all of the root's commits; nothing
+    where one's commit is not known. Tests are left out.
     """
-    order = {commit: number for number, commit in enumerate(commits)}
-    first = {
-        change.id: min(known)
-        for change in changes.values()
-        if (known := [order[commit] for commit in change.commits if commit in order])
-    }
-    if not root or not root <= first.keys():
-        return NOTHING, ""
-    oldest = min(first[change] for change in root)
-    earlier = frozenset(
-        change
-        for change, place in first.items()
-        if place < oldest and changes[change].kind is not FileKind.TEST
-    )
-    return earlier, commits[oldest]
+    places = _places(commits, changes)
+    if not root or not root <= places.keys():
+        return NOTHING
+    oldest = min(places[change][0] for change in root)
+    return _without_tests(changes, (each for each, own in places.items() if own[0] < oldest))
 
 
 def newest_commit(commits: Sequence[str], changes: Changes, root: ChangeSet) -> str:
     """The commit with which all of a root was there; empty where one's commit is not known."""
-    ages = _ages(commits, changes)
-    return commits[-1 - min(ages[change] for change in root)] if root <= ages.keys() else ""
+    places = _places(commits, changes)
+    if not root or not root <= places.keys():
+        return ""
+    return commits[max(places[change][-1] for change in root)]
+
+
+def oldest_commit(commits: Sequence[str], changes: Changes, root: ChangeSet) -> str:
+    """The commit before which nothing of a root was there; empty where one's commit is not known."""
+    places = _places(commits, changes)
+    if not root or not root <= places.keys():
+        return ""
+    return commits[min(places[change][0] for change in root)]
 
 
 def commit_guilt(
@@ -125,8 +124,15 @@ def commit_to_undo(
     return likeliest if saved > 1.0 else ""
 
 
-def _ages(commits: Sequence[str], changes: Changes) -> dict[ChangeId, int]:
-    """How many commits came after the newest one that had a hand in each change, where any is known."""
-    age = {commit: number for number, commit in enumerate(reversed(commits))}
-    known = {change.id: [age[c] for c in change.commits if c in age] for change in changes.values()}
-    return {change: min(ages) for change, ages in known.items() if ages}
+def _places(commits: Sequence[str], changes: Changes) -> dict[ChangeId, list[int]]:
+    """Which of the commits, oldest first, had a hand in each change, where any is known."""
+    order = {commit: place for place, commit in enumerate(commits)}
+    known = {
+        change.id: sorted(order[commit] for commit in change.commits if commit in order)
+        for change in changes.values()
+    }
+    return {change: places for change, places in known.items() if places}
+
+
+def _without_tests(changes: Changes, among: Iterable[ChangeId]) -> ChangeSet:
+    return frozenset(each for each in among if changes[each].kind is not FileKind.TEST)

@@ -197,12 +197,7 @@ class Alignment:
         if frame.node.type == "Module":
             loaded = self._activations.get(twin.frame)
             return loaded[0] if loaded else green
-        return self._displaced_to(twin.frame, frame) if self._is_displaced(node, twin) else green
-
-    def _is_displaced(self, node: Node, twin: Node) -> bool:
-        """Whether a statement stood in another function."""
-        mine = node.frame
-        return mine is not node and self.matching.good.get(mine) is not twin.frame
+        return self._displaced_to(twin.frame, frame) if node in self.matching.displaced else green
 
     def _displaced_to(self, function: Node, frame: Frame) -> Frame | None:
         """The green activation of the function in which a statement of ``frame`` stood: the only one below the nearest
@@ -217,14 +212,12 @@ class Alignment:
         others, mine = self._activations.get(function, []), self.activations(frame.node)
         if max(len(others), len(mine)) > PYTHON_PAIR.sequenced:
             return ()
-        outer: Frame | None = frame
-        while outer is not None:
+        for outer in frame.with_callers():
             if (green := self.frame(outer)) is not None:
-                entered = [each for each in others if green in _with_callers(each)]
+                entered = [each for each in others if green in each.with_callers()]
                 if entered:
-                    once = sum(outer in _with_callers(each) for each in mine) == 1
+                    once = sum(outer in each.with_callers() for each in mine) == 1
                     return entered if once else ()
-            outer = outer.parent
         return ()
 
     def _trusted(self, name: _Key, row: int, green: Frame, frame: Frame) -> bool:
@@ -283,14 +276,6 @@ class Alignment:
 
     def _bad_names(self, frame: Frame) -> Mapping[int, tuple[_Key, _Key]]:
         return self.bad.iterations.of(frame).names
-
-
-def _with_callers(frame: Frame) -> Iterator[Frame]:
-    """An activation and those that it is in, the innermost first."""
-    outer: Frame | None = frame
-    while outer is not None:
-        yield outer
-        outer = outer.parent
 
 
 def _frames_below(frames: Iterable[Frame]) -> Iterator[Frame]:

@@ -334,9 +334,8 @@ class PythonExecution:
         """The activations that the failure ended."""
         for failure in self.failures():
             frame = self.trace.frame(self.trace.position(failure.step))
-            while frame is not None:
-                yield frame
-                frame = frame.parent
+            if frame is not None:
+                yield from frame.with_callers()
 
     def executed_changes(self) -> Sequence[ChangeId]:
         """Changes the failing run executed, last executed first; then those only green ran."""

@@ -50,20 +50,23 @@ class Partners:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """Pairs of nodes: of the bad version's ones the ``good`` partners, and the other way round."""
+    """Pairs of nodes: of the bad version's ones the ``good`` partners, and the other way round. Those of both versions
+    that are ``displaced`` stand in statements that moved to another function.
+    """
 
     good: Partners
     bad: Partners
+    displaced: frozenset[Node] = frozenset()
 
     def inverted(self) -> Matching:
         """The same pairs with the versions' parts exchanged."""
-        return Matching(self.bad, self.good)
+        return Matching(self.bad, self.good, self.displaced)
 
 
 def match(bad: Sequence[Module], good: Sequence[Module], lines: LineMap) -> Matching:
     """Pair the nodes of two versions of a program."""
     matcher = _Matcher(bad, good, lines)
-    return Matching(matcher.good, matcher.bad)
+    return Matching(matcher.good, matcher.bad, frozenset(matcher.displaced))
 
 
 class _Matcher:
@@ -77,7 +80,8 @@ class _Matcher:
             if twin is not None:
                 self._modules(module, twin)
         self._moved(bad, good)
-        self._displaced(bad, good)
+        self.displaced: set[Node] = set()
+        self._pair_displaced(bad, good)
 
     def pair(self, bad: Node, good: Node) -> None:
         """Enter a pair; the first one of each node stays."""
@@ -111,14 +115,16 @@ class _Matcher:
                     if node.type == twin.type and node not in self.good and twin not in self.bad:
                         self._definition(node, twin)
 
-    def _displaced(self, bad: Sequence[Module], good: Sequence[Module]) -> None:
+    def _pair_displaced(self, bad: Sequence[Module], good: Sequence[Module]) -> None:
         """Statements that went to another function, or to a new one: those that give a value or call something, where
         one alone of each version has no partner and that text.
         """
         mine, others = self._lone_statements(bad), self._lone_statements(good)
         for text in mine.keys() & others.keys():
             if len(mine[text]) == len(others[text]) == 1:
-                self._identical(mine[text][0], others[text][0])
+                (node,), (twin,) = mine[text], others[text]
+                self._identical(node, twin)
+                self.displaced.update(*map(_of_its_frame, (node, twin)))
 
     def _lone_statements(self, modules: Iterable[Module]) -> dict[str, list[Node]]:
         """Statements without a partner by their text."""
@@ -265,6 +271,11 @@ class _Matcher:
         ):
             self._identical(statement, twin)
         self._named(*self._unpaired(_imported_names(bad), _imported_names(good)))
+
+
+def _of_its_frame(statement: Node) -> Iterable[Node]:
+    """The nodes of a statement that its own function evaluates, and no lambda in it."""
+    return (node for node in statement.walk() if node.frame is statement.frame)
 
 
 def _imported_names(frame: Node) -> list[Node]:

@@ -126,16 +126,21 @@ def _made_by(root: Path) -> str:
     return f"NOCONFIGURE=1 sh ./{name}" if name else "autoreconf --install --force"
 
 
+def _rules(makefile: str) -> list[tuple[str, str]]:
+    """What each rule makes, and of what."""
+    return _RULE.findall(makefile.replace("\\\n", " "))
+
+
 def _default(makefile: str) -> str:
     """What is made where no target is named; empty where there is no rule."""
-    first = _RULE.search(makefile.replace("\\\n", " "))
-    return first[1] if first else ""
+    rules = _rules(makefile)
+    return rules[0][0] if rules else ""
 
 
 def _is_made_by_default(makefile: str, target: str) -> bool:
     """Whether what is made where no target is named has this one among what it needs."""
-    rules = _RULE.findall(makefile.replace("\\\n", " "))
-    needed = [needs for made, needs in rules if made in ("all", rules[0][0])]
+    default = _default(makefile)
+    needed = [needs for made, needs in _rules(makefile) if made in ("all", default)]
     return any(target in needs.split("#")[0].split() for needs in needed)
 
 

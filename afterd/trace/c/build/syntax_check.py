@@ -177,7 +177,7 @@ class SyntaxCheck:
     def _is_listed(self, source: Path, reverted: ChangeSet) -> bool:
         """Whether what the good version's build files list, and the bad one's do not, is listed again."""
         return all(
-            change.id in reverted or source.stem not in set(stems(change, "-"))
+            change.id in reverted or source.stem not in stems(change, "-")
             for change in self._changes.values()
             if _steers_the_build(change)
         )

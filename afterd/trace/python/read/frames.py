@@ -7,6 +7,7 @@ else iterates over it, and a lambda that was left by an exception has no EXIT.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from afterd.trace.python.read.program import Node
@@ -28,6 +29,13 @@ class Frame:
     left: int | None = None
     rows: list[int] = field(default_factory=list)
     children: list[Frame] = field(default_factory=list)
+
+    def with_callers(self) -> Iterator[Frame]:
+        """The activation and those that it is in, the innermost first."""
+        outer: Frame | None = self
+        while outer is not None:
+            yield outer
+            outer = outer.parent
 
     def __repr__(self) -> str:
         return f"<Frame {self.number} {self.node.type} {self.node['name']} row {self.entered}>"

@@ -90,18 +90,12 @@ class VariantCheck:
 
     def certain(self, reverted: ChangeSet) -> str:
         """That part of it which stops what the runs of the two versions did."""
-        return _faults_sentence(
-            fault for fault in self._faults(reverted) if self._is_certain(fault)
-        )
+        return _faults_sentence(filter(self._is_certain, self._faults(reverted)))
 
     def unparsed(self, reverted: ChangeSet) -> str:
         """That a file which the runs of both versions imported cannot be parsed: no part of it would run."""
-        faults = self._program(reverted - self._nameless).unparsed()
-        return _faults_sentence(
-            fault
-            for fault in faults
-            if fault.path not in self._unreadable and self._is_certain(fault)
-        )
+        faults = self._new(self._program(reverted - self._nameless).unparsed())
+        return _faults_sentence(filter(self._is_certain, faults))
 
     def _faults(self, reverted: ChangeSet) -> list[Fault]:
         program = self._program(reverted - self._nameless)
@@ -110,14 +104,17 @@ class VariantCheck:
             program.faults(self._known, self._bad),
             self._strayed(program),
         ):
-            faults = [
-                fault
-                for fault in found
-                if str(fault) not in self._accepted and fault.path not in self._unreadable
-            ]
-            if faults:
+            if faults := self._new(found):
                 return faults
         return []
+
+    def _new(self, found: Iterable[Fault]) -> list[Fault]:
+        """The faults that neither version has."""
+        return [
+            fault
+            for fault in found
+            if str(fault) not in self._accepted and fault.path not in self._unreadable
+        ]
 
     def _strayed(self, program: _Program) -> Iterator[Fault]:
         """What stands in another function than in the version that it is from."""
