@@ -11,7 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from afterd.execution.process import Command
 from afterd.execution.runners.npm import Npm, _failed_tests
+from afterd.execution.runners.protocol import Detected
+from afterd.execution.sandbox import run
+from afterd.limits import ProcessLimits
 
 PNPM = "npm test --silent --ignore-scripts"
 SCRIPTS = [
@@ -21,7 +25,13 @@ SCRIPTS = [
     ({"test": "npm exec -- mocha"}, "mocha"),
     ({"test": "bun run unit", "unit": "bunx jest"}, "jest"),
     ({"test": "TZ=UTC npm run tz && npm run tz && jest", "tz": "date && jest tz.test"}, "jest"),
-    ({"test": "mocha test/a && mocha test/b"}, "mocha test/a"),
+    ({"test": "mocha test/a && mocha test/b"}, "mocha test/a`, and Mocha: `mocha test/b"),
+    ({"test": "jest && mocha e2e"}, "jest`, and Mocha: `mocha e2e"),
+    ({"test": "tape 'test/*.js' | tap-spec"}, "tape 'test/*.js'"),
+    ({"test": "mocha --bail -b test"}, "mocha test"),
+    ({"test": "jest --bail=1 --ci"}, "jest --ci"),
+    ({"test": "vitest run --bail 3 --silent"}, "vitest run --silent"),
+    ({"test": "ava --fail-fast"}, "ava"),
     (
         {"test": "NODE_OPTIONS=--experimental-vm-modules npx jest"},
         "NODE_OPTIONS=--experimental-vm-modules jest",
@@ -51,12 +61,114 @@ def test_what_a_script_sets_is_set_for_one_test_too(tmp_path: Path) -> None:
     assert one[3:] == ("sh", "mocha", "--grep", "^adds$", "test/a.test.js")
 
 
-def test_a_script_that_no_runner_is_seen_in_is_run_as_it_is(tmp_path: Path) -> None:
-    scripts = {"test": "pnpm lint && pnpm check", "lint": "eslint ."}
-    (tmp_path / "package.json").write_text(json.dumps({"scripts": scripts}))
-    found = Npm().detect(tmp_path)
+UNSEEN = [
+    "cd lib && node test.js",
+    "node $npm_package_main && node b.js",
+    "node a.js",
+    "node a.js || node b.js && node c.js",
+    "sh -c 'node a.js && node b.js'",
+]
+
+
+def detected(root: Path, scripts: dict[str, str], **package: object) -> Detected:
+    (root / "package.json").write_text(json.dumps({"scripts": scripts, **package}))
+    found = Npm().detect(root)
     assert found is not None
-    assert " ".join(found.test) == PNPM
+    return found
+
+
+@pytest.mark.parametrize("command", UNSEEN)
+def test_a_script_that_no_runner_is_seen_in_is_run_as_it_is(tmp_path: Path, command: str) -> None:
+    assert " ".join(detected(tmp_path, {"test": command}).test) == PNPM
+
+
+def run_of(command: tuple[str, ...], root: Path) -> tuple[int, tuple[str, ...]]:
+    """How a suite ended, and which tests failed in it."""
+    ended = run(Command(command, root, {"PATH": os.environ["PATH"]}), ProcessLimits())
+    try:
+        assert ended.status is not None
+        return ended.status, Npm().failing_tests(ended)
+    finally:
+        ended.remove()
+
+
+def test_each_command_of_a_script_is_a_test_of_its_own(tmp_path: Path) -> None:
+    """What fails first hid all that comes after; what makes something is made before one that may need it."""
+    scripts = {
+        "test": "npm run lint && npm run build && sh one.sh && sh two.sh",
+        "lint": "exit 3",
+        "build": "echo made > compiled",
+    }
+    (tmp_path / "one.sh").write_text("exit 1")
+    (tmp_path / "two.sh").write_text("grep -q made compiled")
+    found = detected(tmp_path, scripts)
+    assert "`exit 3`, `echo made > compiled`, `sh one.sh`, `sh two.sh`" in found.sentence
+    assert run_of(found.test, tmp_path) == (1, ("exit 3", "sh one.sh"))
+    (tmp_path / "one.sh").write_text("")
+    assert run_of(Npm().one_test(found, "sh one.sh"), tmp_path)[0] == 0
+    assert run_of(Npm().one_test(found, "exit 3"), tmp_path)[0] == 3
+    built = detected(tmp_path, {"test": "sh one.sh && sh compile.sh && sh two.sh"})
+    (tmp_path / "compile.sh").write_text("echo made > compiled; exit 1")
+    assert run_of(Npm().one_test(built, "sh two.sh"), tmp_path)[0] == 1
+
+
+def test_all_runners_of_a_script_run(tmp_path: Path) -> None:
+    programs = tmp_path / "node_modules/.bin"
+    programs.mkdir(parents=True)
+    (programs / "jest").write_text(
+        f"#!/bin/sh\ncat {tmp_path}/jest.json > $AFTERD_RUN/afterd-tests.json\nexit 1\n"
+    )
+    (programs / "mocha").write_text(f"#!/bin/sh\necho before; cat {tmp_path}/mocha.json\nexit 2\n")
+    for program in programs.iterdir():
+        program.chmod(0o755)
+    of_jest = {
+        "name": f"{tmp_path}/src/a.test.js",
+        "assertionResults": [{"status": "failed", "title": "adds"}],
+    }
+    (tmp_path / "jest.json").write_text(json.dumps({"testResults": [of_jest]}))
+    of_mocha = {
+        "stats": {},
+        "failures": [{"file": f"{tmp_path}/e2e/b.test.js", "fullTitle": "takes"}],
+    }
+    (tmp_path / "mocha.json").write_text(json.dumps(of_mocha, indent=2))
+    found = detected(tmp_path, {"test": "A=b jest && mocha e2e"})
+    both = ("src/a.test.js > adds", "e2e/b.test.js > takes")
+    assert run_of(found.test, tmp_path) == (2, both)
+    jest, mocha = (Npm().one_test(found, each) for each in both)
+    assert jest[4:] == (
+        "jest",
+        "--ci",
+        "--testNamePattern",
+        "^adds$",
+        "--runTestsByPath",
+        "src/a.test.js",
+    )
+    assert mocha[4:] == ("mocha", "--grep", "^takes$", "e2e/b.test.js")
+    assert "export A=b" in jest[2]
+    assert "export" not in mocha[2].replace("export PATH", "")
+
+
+STOPPING = [
+    ("jest", {"jest.config.js": "module.exports = {bail: 1}"}, "--bail=0"),
+    ("jest", {"jest.config.js": "module.exports = {bail: false}"}, ""),
+    ("mocha", {".mocharc.yml": "bail: true\n"}, "--no-bail"),
+    ("vitest run", {"vite.config.ts": "test: { bail: 1 }"}, "--bail=0"),
+    ("vitest run", {}, ""),
+]
+
+
+@pytest.mark.parametrize(("command", "settings", "undone"), STOPPING)
+def test_no_setting_stops_at_the_first_failing_test(
+    tmp_path: Path, command: str, settings: dict[str, str], undone: str
+) -> None:
+    for name, setting in settings.items():
+        (tmp_path / name).write_text(setting)
+    argv = (*command.split(), *filter(None, [undone]))
+    assert detected(tmp_path, {"test": command}).test[4:] == argv
+
+
+def test_a_setting_in_the_package_is_read_too(tmp_path: Path) -> None:
+    assert detected(tmp_path, {"test": "mocha"}, mocha={"bail": True}).test[-1] == "--no-bail"
 
 
 JEST = {"test": "jest", "build": "webpack"}

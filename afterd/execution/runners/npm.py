@@ -6,33 +6,37 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from itertools import dropwhile, pairwise
-from pathlib import Path, PurePath
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 from afterd.execution.failures.suites import Family, failed_tests
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.npm_imports import needs_no_build
+from afterd.execution.runners.npm_scripts import (
+    KINDS,
+    REPORT,
+    Call,
+    RunnerKind,
+    makes_something,
+    runner_calls,
+    script_parts,
+    scripts_of,
+    without_files,
+    without_others,
+)
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import BUILD_FOLDER, has, script, text
-from afterd.limits import PROJECT
 
 _PLACEHOLDER = "no test specified"
-_REPORT = "afterd-tests.json"
 _BETWEEN = " > "
 _ROOT = "afterd-root"
+_RED = "afterd-red"
+_SEVERAL = "afterd-calls"
+_PARTS = "afterd-parts"
 _PATH = 'PATH="$PWD/node_modules/.bin:$PATH"; export PATH'
-_RUN = re.compile(
-    r"(?:npm|yarn|pnpm|bun)(?: --?[\w-]+)* (?:run(?:-script)? )?(?:-s |--silent )?(?P<name>[\w:.-]+)"
-)
-_SETTING = re.compile(
-    r"[A-Za-z_]\w*=.*|cross-env|npx|bunx|c8|nyc|--(?:reporter|check-coverage|all)\S*|exec"
-)
-_VARIABLE = re.compile(r"[A-Za-z_]\w*=[^$]*")
-_PACKAGE_MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
-_COVERAGE = re.compile(r"--coverage(?:=\S*)?|--experimental-test-coverage|--typecheck")
 _NAMED_FILE = re.compile(r"(?:\(|at |file://)(?P<file>/?[\w.@/+-]+\.[cm]?[jt]sx?):\d")
 _LOCATION = re.compile(r"^ *location: '(?:file://)?(?P<file>[^':]+):\d", re.MULTILINE)
 _NOT_OK = re.compile(r"(?P<indent> *)not ok \d+ *-? *(?P<title>(?:(?!# *(?:TODO|SKIP))[^\n])*)\n")
@@ -42,31 +46,6 @@ _TEST_LIKE = re.compile(
 _SUFFIXES = frozenset({".js", ".cjs", ".mjs", ".jsx", ".ts", ".cts", ".mts", ".tsx"})
 _NO_TESTS = frozenset({"node_modules", "fixtures", "__fixtures__", "__snapshots__"})
 _BUILT = re.compile(r"\b(?:dist|build|lib|out|esm|cjs|compiled|output)/")
-
-
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """A runner: how its command is seen, what makes it report, and how a file's test is named to it.
-
-    ``title`` is empty where one test of a file cannot be asked for; ``builds`` where it compiles by itself.
-    """
-
-    name: str
-    command: re.Pattern[str]
-    report: tuple[str, ...]
-    title: str = ""
-    compiles: bool = False
-
-
-_FILE = f'--outputFile="$AFTERD_RUN/{_REPORT}"'
-_KINDS = (
-    _Kind("Jest", re.compile(r"(?:^|/)jest(?:\.js)?$"), ("--json", _FILE, "--ci"), "--testNamePattern"),
-    _Kind("Vitest", re.compile(r"(?:^|/)vitest$"), ("--run", "--reporter=json", "--reporter=default", _FILE),
-          "--testNamePattern", compiles=True),
-    _Kind("Mocha", re.compile(r"(?:^|/)_?mocha$"), ("--reporter", "json"), "--grep"),
-    _Kind("node:test", re.compile(r"(?:^|/)node$"), (), "--test-name-pattern"),
-    _Kind("TAP", re.compile(r"(?:^|/)(?:tape|tap|tap-spec|ava|uvu|tst)$"), ()),
-)  # fmt: skip
 
 
 class Npm:
@@ -79,51 +58,51 @@ class Npm:
 
     def detect(self, root: Path) -> Detected | None:
         """By a package.json whose test script is not npm's placeholder."""
-        scripts = _scripts(root)
+        scripts = scripts_of(root)
         command = scripts.get("test", "")
         if not command or _PLACEHOLDER in command:
             return None
-        found = _runner(scripts)
-        told = f" (that is {found.kind.name}: `{found}`)" if found else ""
+        calls, parts = runner_calls(root, scripts), script_parts(scripts)
+        told = "".join(f", and {each.kind.name}: `{each}`" for each in calls)[len(", and ") :]
+        if not calls and parts:
+            told = f"each command a test, as one that fails hides the others: {_quoted(parts)}"
         return Detected(
             self.name,
-            script(_install(root), *_builds(root, scripts, found)),
-            _command(found) if found else ("npm", "test", "--silent", "--ignore-scripts"),
-            f"Found package.json: testing with its script `{command}`{told}.",
+            script(_install(root), *_builds(root, scripts, calls)),
+            _command(calls, parts),
+            f"Found package.json: testing with its script `{command}`{f' (that is {told})' if told else ''}.",
         )
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
         """From the report of Jest, Vitest or Mocha; from TAP, of what is not ok the files and titles."""
         root = text(result.directory / _ROOT).strip()
-        for reported in (_json(result.directory / _REPORT), _first_object(result.stdout.whole())):
-            if reported:
-                return tuple(dict.fromkeys(_failed_tests(reported, root)))
-        output = result.stdout.whole() + result.stderr.whole()
+        if red := text(result.directory / _RED).splitlines():
+            return tuple(dict.fromkeys(red))
+        output = result.stdout.whole()
+        reports = [*_written(result.directory), *_objects(output)]
+        if found := tuple(dict.fromkeys(t for each in reports for t in _failed_tests(each, root))):
+            return found
+        output += result.stderr.whole()
         found = tuple(dict.fromkeys(_not_ok(output, root)))
         return found or failed_tests(output, Family.TAP, Family.JEST, Family.VITEST)
 
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
         """Its file alone, and of that the one test where the runner can; else the whole script."""
+        if (parts := _given(detected.test, _PARTS)) and test_id in parts:
+            return _part_alone(parts, test_id)
         file, _, title = test_id.partition(_BETWEEN)
-        found = _kind_of(detected.test)
-        if found is None or not _TEST_LIKE.search(file) or file.startswith("/"):
+        calls = _calls_of(detected.test)
+        if not calls or not _TEST_LIKE.search(file) or file.startswith("/"):
             return detected.test
+        found = _call_for(calls, file)
         kind = found.kind
         wanted = title.replace(_BETWEEN, " ")  # as the runners join them
         begin = (
             "^ ?" if kind.name == "Vitest" else "^"
         )  # some begin with the file's title, which is empty
         only = (kind.title, f"{begin}{_escaped_title(wanted)}$") if title and kind.title else ()
-        argv = (*_without_files(found.argv), *_run_once(kind), *only, *_as_file(kind, file))
+        argv = (*without_others(found, file), *_run_once(kind), *only, *_as_file(kind, file))
         return ("sh", "-c", f'{_begin(found)}exec "$@"', "sh", *argv)
-
-
-def _scripts(root: Path) -> dict[str, str]:
-    try:
-        scripts = json.loads(text(root / "package.json"))["scripts"]
-        return {str(name): str(command) for name, command in scripts.items()}
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return {}
 
 
 _MODULES = """\
@@ -156,9 +135,9 @@ def _install(root: Path) -> str:
     return _MODULES.format(BUILD_FOLDER, f"{install} {more}")
 
 
-def _builds(root: Path, scripts: dict[str, str], found: _Found | None) -> Iterator[str]:
+def _builds(root: Path, scripts: dict[str, str], calls: Sequence[Call]) -> Iterator[str]:
     """What is built before the tests; nothing where they run on the sources as they are."""
-    if found and (found.kind.compiles or _runs_sources(root, found)):
+    if calls and all(each.kind.compiles or _runs_sources(root, each) for each in calls):
         return
     if "build" in scripts:
         yield "npm run build --silent"
@@ -166,12 +145,12 @@ def _builds(root: Path, scripts: dict[str, str], found: _Found | None) -> Iterat
         yield f"npm run pretest --silent  # {before.splitlines()[0]}"
 
 
-def _runs_sources(root: Path, found: _Found) -> bool:
+def _runs_sources(root: Path, found: Call) -> bool:
     """Whether the tests and what they import are in the checkout, where nothing was built."""
     package = _json(root / "package.json")
     settings = [text(path) for path in sorted(root.glob(f"*{found.kind.name.lower()}*"))]
     settings.append(json.dumps(package.get(found.kind.name.lower(), "")))
-    asked = [word for word in found.argv[1:] if word not in _without_files(found.argv)]
+    asked = [word for word in found.argv[1:] if word not in without_files(found.argv)]
     if any(_BUILT.search(each) for each in (*settings, *asked)):
         return False
     itself = str(package.get("name", "")) if "exports" in package else ""  # Node's self-reference
@@ -188,122 +167,86 @@ def _tests(root: Path) -> Iterator[Path]:
                 yield file
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A runner in a script: its command, and the variables that the script sets for it."""
-
-    kind: _Kind
-    argv: tuple[str, ...]
-    variables: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        return " ".join((*self.variables, shlex.join(self.argv)))
-
-
-def _runner(scripts: dict[str, str]) -> _Found | None:
-    """What runs the tests; of several calls the first one that asks for the whole suite."""
-    found = list(_calls(scripts, "test", 0))
-    whole = (each for each in found if _without_files(each.argv) == each.argv)
-    return next(whole, found[0] if found else None)
-
-
-def _calls(scripts: dict[str, str], name: str, deep: int) -> Iterator[_Found]:
-    """The runners' calls in a script, followed through the scripts that it calls."""
-    for part in re.split(r"&&|;|\|\|?", scripts.get(name, "")):
-        try:
-            words = shlex.split(part)
-        except ValueError:
-            continue
-        variables: tuple[str, ...] = ()
-        while words and _SETTING.fullmatch(words[0]):
-            variables += tuple(word for word in words[:1] if _VARIABLE.fullmatch(word))
-            words = words[1:]
-        called = _RUN.match(" ".join(words))
-        if called and called["name"] in scripts:
-            if called["name"] != name and deep < PROJECT.scripts:
-                for inner in _calls(scripts, called["name"], deep + 1):
-                    yield replace(inner, variables=(*variables, *inner.variables))
-            continue
-        if words[:1] and words[0] in _PACKAGE_MANAGERS:  # `pnpm vitest`: a program of node_modules
-            words = list(dropwhile(_is_managers_own, words[1:]))
-        if (kind := _kind(words)) is None:
-            continue
-        if kind.name == "node:test":
-            words[1:1] = ["--test-reporter=tap"]
-        yield _Found(
-            kind, tuple(word for word in words if not _COVERAGE.fullmatch(word)), variables
-        )
-
-
-def _is_managers_own(word: str) -> bool:
-    return word in {"exec", "run", "x", "--"} or word.startswith("-")
-
-
-def _kind(words: list[str]) -> _Kind | None:
-    if not words:
-        return None
-    for kind in _KINDS:
-        if kind.command.search(words[0]):
-            return kind if kind.name != "node:test" or "--test" in words else _by_node(words)
-    return None
-
-
-def _by_node(words: list[str]) -> _Kind | None:
-    """``node node_modules/.bin/mocha``, or a script of the project's own that is no runner."""
-    return next((kind for kind in _KINDS for word in words[1:2] if kind.command.search(word)), None)
-
-
-def _kind_of(command: tuple[str, ...]) -> _Found | None:
+def _calls_of(command: tuple[str, ...]) -> tuple[Call, ...]:
     """What ``_command`` made this of."""
-    if command[:2] != ("sh", "-c"):
-        return None
-    for kind in _KINDS:
-        if command[3] == kind.name:
-            exported = command[2].removeprefix(_PATH).partition("; pwd -P")[0]
-            variables = shlex.split(exported.removeprefix("; export "))
-            return _Found(kind, command[4:], tuple(variables))
-    return None
+    kinds = {kind.name: kind for kind in KINDS}
+    if command[:2] == ("sh", "-c") and command[3] in kinds:
+        exported = command[2].removeprefix(_PATH).partition("; pwd -P")[0]
+        variables = shlex.split(exported.removeprefix("; export "))
+        return (Call(kinds[command[3]], command[4:], tuple(variables)),)
+    return tuple(
+        Call(kinds[name], tuple(argv), tuple(variables))
+        for name, argv, variables in map(json.loads, _given(command, _SEVERAL))
+    )
 
 
-def _command(found: _Found) -> tuple[str, ...]:
+def _given(command: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """The arguments of a script of several commands; () where it is another one."""
+    return command[4:] if command[:2] == ("sh", "-c") and command[3] == name else ()
+
+
+def _call_for(calls: Sequence[Call], file: str) -> Call:
+    """The call that runs a file's tests: one that asks for it, or for all that there is."""
+    named = (each for each in calls if each.names(file))
+    return next(named, next((each for each in calls if each.is_whole), calls[0]))
+
+
+def _command(calls: Sequence[Call], parts: Sequence[str]) -> tuple[str, ...]:
     """The suite, with a report and the folder it ran in, to which its paths are relative."""
-    reports = " ".join(("", *found.kind.report))
-    return ("sh", "-c", f'{_begin(found)}exec "$@"{reports}', found.kind.name, *found.argv)
+    if len(calls) == 1:
+        [call] = calls
+        return ("sh", "-c", f'{_begin(call)}exec "$@"{_reports(call)}', call.kind.name, *call.argv)
+    if calls:
+        told = (json.dumps((each.kind.name, each.argv, each.variables)) for each in calls)
+        return ("sh", "-c", _to_the_end(map(_as_shell, count(), calls)), _SEVERAL, *told)
+    if parts:
+        red = f'>> "$AFTERD_RUN/{_RED}"'
+        each = (f"( {part}\n) || {{ echo {shlex.quote(part)} {red}; false; }}" for part in parts)
+        return ("sh", "-c", f"{_PATH}; {_to_the_end(each)}", _PARTS, *parts)
+    return ("npm", "test", "--silent", "--ignore-scripts")
 
 
-def _begin(found: _Found) -> str:
+def _to_the_end(commands: Iterable[str]) -> str:
+    """All of these whatever becomes of those before; red where one is."""
+    each = "".join(f"( {command} ) || red=$?\n" for command in commands)
+    return f"red=0\n{each}exit $red"
+
+
+def _as_shell(number: int, call: Call) -> str:
+    """A call of several, whose report does not stand where the next one writes its own."""
+    report = f'"$AFTERD_RUN/{REPORT}"'
+    kept = f'"$AFTERD_RUN/{number}-{REPORT}"'
+    return f"{_begin(call)}{shlex.join(call.argv)}{_reports(call)}; red=$?; mv {report} {kept} 2>/dev/null; exit $red"
+
+
+def _reports(call: Call) -> str:
+    return " ".join(("", *call.kind.report))
+
+
+def _part_alone(parts: Sequence[str], part: str) -> tuple[str, ...]:
+    """One command of a script, after those before it that make something."""
+    before = filter(makes_something, parts[: parts.index(part)])
+    made = "".join(f"( {each}\n) >&2 && " for each in before)
+    return ("sh", "-c", f"{_PATH}; {made}{part}")
+
+
+def _quoted(parts: Sequence[str]) -> str:
+    return ", ".join(f"`{part}`" for part in parts)
+
+
+def _begin(found: Call) -> str:
     """What stands before a runner: its variables, and the folder that the paths in its output are below."""
     exported = f"; export {shlex.join(found.variables)}" if found.variables else ""
     return f'{_PATH}{exported}; pwd -P > "$AFTERD_RUN/{_ROOT}"; '
 
 
-def _run_once(kind: _Kind) -> tuple[str, ...]:
+def _run_once(kind: RunnerKind) -> tuple[str, ...]:
     return {"Vitest": ("--run",), "Jest": ("--ci",)}.get(kind.name, ())
 
 
-def _as_file(kind: _Kind, file: str) -> tuple[str, ...]:
+def _as_file(kind: RunnerKind, file: str) -> tuple[str, ...]:
     """How a file is asked for: Jest reads a pattern."""
     return ("--runTestsByPath", file) if kind.name == "Jest" else (file,)
-
-
-def _without_files(argv: tuple[str, ...]) -> tuple[str, ...]:
-    """A runner's command without the files or folders it was to look for tests in."""
-    kept = [argv[0]]
-    for before, word in pairwise(argv):
-        option = (
-            before.startswith("-")
-            and "=" not in before
-            and before not in {"--test", "--run", "--ci"}
-        )
-        path = (
-            "*" in word
-            or "/" in word
-            or "." in PurePath(word).name
-            or word in {"test", "tests", "spec"}
-        )
-        if word.startswith("-") or option or not path:
-            kept.append(word)
-    return tuple(kept)
 
 
 def _escaped_title(title: str) -> str:
@@ -318,16 +261,22 @@ def _json(path: Path) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _first_object(output: str) -> dict[str, Any]:
-    """Mocha's report: what the tests print may stand before and behind it."""
+def _written(directory: Path) -> Iterator[dict[str, Any]]:
+    """The reports of a run: each call's, the last one's under its own name."""
+    for path in (*sorted(directory.glob(f"*-{REPORT}")), directory / REPORT):
+        if report := _json(path):
+            yield report
+
+
+def _objects(output: str) -> Iterator[dict[str, Any]]:
+    """Mocha's reports: what the tests print may stand before and behind them."""
     begin = output.find('{\n  "stats"')
-    if begin < 0:
-        return {}
-    try:
-        value = json.JSONDecoder().raw_decode(output[begin:])[0]
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
+    while begin >= 0:
+        with suppress(ValueError):
+            value = json.JSONDecoder().raw_decode(output[begin:])[0]
+            if isinstance(value, dict):
+                yield value
+        begin = output.find('{\n  "stats"', begin + 1)
 
 
 def _failed_tests(report: dict[str, Any], root: str) -> Iterator[str]:
