@@ -109,11 +109,11 @@ def memory_is_held_by(limits: ProcessLimits) -> str:
     group = group_for(limits)
     if group is None:
         return (
-            "Memory was held by watching a run's processes: no memory controller of cgroup v2 is"
-            " delegated to afterd."
+            "How much memory a run may use is limited by watching its processes: the kernel would do it, but no memory"
+            " controller of cgroup v2 is delegated to afterd."
         )
     group.remove()
-    return "Memory was held by the kernel, in a control group for each run."
+    return "How much memory a run may use is limited by the kernel, in a control group for each run."
 
 
 @functools.cache

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -146,6 +147,52 @@ def test_all_runners_of_a_script_run(tmp_path: Path) -> None:
     assert mocha[4:] == ("mocha", "--grep", "^takes$", "e2e/b.test.js")
     assert "export A=b" in jest[2]
     assert "export" not in mocha[2].replace("export PATH", "")
+
+
+def test_one_test_is_built_for_only_where_its_own_file_needs_that(tmp_path: Path) -> None:
+    """One file of several tests the bundle, the others the sources (validator.js built itself for each run)."""
+    (tmp_path / "test").mkdir()
+    (tmp_path / "a.js").touch()
+    (tmp_path / "test/a.test.js").write_text("require('../a')")
+    (tmp_path / "test/bundle.test.js").write_text("require('../bundle.min')")
+    found = detected(tmp_path, {"test": "mocha", "build": "rollup"})
+    assert "npm run build" in found.build[2]
+    assert Npm().one_build(found, "test/bundle.test.js > is small") == found.build
+    assert Npm().one_build(found, "of an unknown file") == found.build
+    assert "npm run build" not in Npm().one_build(found, "test/a.test.js > adds")[2]
+    assert "npm install" in Npm().one_build(found, "test/a.test.js > adds")[2]
+
+
+STACK = """Error: validator.isURL(...) passed but should have failed
+    at test/testFunctions.js:42:13
+    at Array.forEach (<anonymous>)
+    at test (/p/test/testFunctions.js:35:19)
+    at Context.<anonymous> (/p/test/validators.test.js:615:5)
+"""
+
+
+@pytest.mark.parametrize(
+    ("failed", "name"),
+    [
+        ({"fullTitle": "isURL validates", "err": {"stack": STACK}}, "test/validators.test.js > isURL validates"),
+        ({"fullTitle": "isURL validates", "err": {"stack": "Error: timeout"}}, "isURL validates"),
+        ({"fullTitle": "isURL validates", "err": {}}, "isURL validates"),
+    ],
+)  # fmt: skip
+def test_an_older_mocha_tells_the_file_in_its_stack_alone(
+    failed: dict[str, Any], name: str
+) -> None:
+    assert [*_failed_tests({"failures": [failed]}, "/p")] == [name]
+
+
+def test_one_test_whose_file_is_not_known_is_asked_for_by_its_title(tmp_path: Path) -> None:
+    mocha = detected(tmp_path, {"test": "mocha --recursive"})
+    assert Npm().one_test(mocha, "isURL takes (a)")[4:] == (
+        "mocha", "--recursive", "--grep", r"^isURL takes \(a\)$",
+    )  # fmt: skip
+    hook = 'isURL "before each" hook for "takes"'
+    assert Npm().one_test(mocha, hook) == mocha.test
+    assert Npm().one_test(mocha, f"test/a.js > {hook}")[4:] == ("mocha", "--recursive", "test/a.js")
 
 
 STOPPING = [

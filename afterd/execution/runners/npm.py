@@ -38,6 +38,8 @@ _SEVERAL = "afterd-calls"
 _PARTS = "afterd-parts"
 _PATH = 'PATH="$PWD/node_modules/.bin:$PATH"; export PATH'
 _NAMED_FILE = re.compile(r"(?:\(|at |file://)(?P<file>/?[\w.@/+-]+\.[cm]?[jt]sx?):\d")
+_OF_A_TEST = re.compile(r"^ *at Context\.\S+ \((?P<file>[^():\n]+):\d", re.MULTILINE)
+_HOOK = re.compile(r"\"(?:before|after) (?:all|each)\" hook")
 _LOCATION = re.compile(r"^ *location: '(?:file://)?(?P<file>[^':]+):\d", re.MULTILINE)
 _NOT_OK = re.compile(r"(?P<indent> *)not ok \d+ *-? *(?P<title>(?:(?!# *(?:TODO|SKIP))[^\n])*)\n")
 _TEST_LIKE = re.compile(
@@ -66,11 +68,16 @@ class Npm:
         told = "".join(f", and {each.kind.name}: `{each}`" for each in calls)[len(", and ") :]
         if not calls and parts:
             told = f"each command a test, as one that fails hides the others: {_quoted(parts)}"
+        tests = tuple(_tests(root))
+        ready = _on_sources(root, calls, tests)
+        compiles = calls and all(each.kind.compiles for each in calls)
+        builds = () if compiles or (tests and ready == tests) else _builds(scripts)
         return Detected(
             self.name,
-            script(_install(root), *_builds(root, scripts, calls)),
+            script(_install(root), *builds),
             _command(calls, parts),
             f"Found package.json: testing with its script `{command}`{f' (that is {told})' if told else ''}.",
+            unbuilt=frozenset(each.relative_to(root).as_posix() for each in ready if builds),
         )
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
@@ -86,6 +93,14 @@ class Npm:
         found = tuple(dict.fromkeys(_not_ok(output, root)))
         return found or failed_tests(output, Family.TAP, Family.JEST, Family.VITEST)
 
+    def one_build(self, detected: Detected, test_id: str) -> tuple[str, ...]:
+        """Nothing but the modules where the test's file runs on the sources, though another one needs a build."""
+        file = test_id.partition(_BETWEEN)[0]
+        if file not in detected.unbuilt:
+            return detected.build
+        *install, _ = detected.build[2].splitlines()
+        return (*detected.build[:2], "\n".join(install))
+
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
         """Its file alone, and of that the one test where the runner can; else the whole script."""
         if (parts := _given(detected.test, _PARTS)) and test_id in parts:
@@ -93,14 +108,15 @@ class Npm:
         file, _, title = test_id.partition(_BETWEEN)
         calls = _calls_of(detected.test)
         if not calls or not _TEST_LIKE.search(file) or file.startswith("/"):
-            return detected.test
+            return _by_title(calls, test_id) or detected.test
         found = _call_for(calls, file)
         kind = found.kind
         wanted = title.replace(_BETWEEN, " ")  # as the runners join them
         begin = (
             "^ ?" if kind.name == "Vitest" else "^"
         )  # some begin with the file's title, which is empty
-        only = (kind.title, f"{begin}{_escaped_title(wanted)}$") if title and kind.title else ()
+        asked = title and kind.title and not _HOOK.search(title)
+        only = (kind.title, f"{begin}{_escaped_title(wanted)}$") if asked else ()
         argv = (*without_others(found, file), *_run_once(kind), *only, *_as_file(kind, file))
         return ("sh", "-c", f'{_begin(found)}exec "$@"', "sh", *argv)
 
@@ -135,26 +151,35 @@ def _install(root: Path) -> str:
     return _MODULES.format(BUILD_FOLDER, f"{install} {more}")
 
 
-def _builds(root: Path, scripts: dict[str, str], calls: Sequence[Call]) -> Iterator[str]:
-    """What is built before the tests; nothing where they run on the sources as they are."""
-    if calls and all(each.kind.compiles or _runs_sources(root, each) for each in calls):
-        return
+def _builds(scripts: dict[str, str]) -> tuple[str, ...]:
+    """How the package is built: one line, or none."""
     if "build" in scripts:
-        yield "npm run build --silent"
-    elif re.search(r"\b(?:build|compile|tsc|rollup)\b", before := scripts.get("pretest", "")):
-        yield f"npm run pretest --silent  # {before.splitlines()[0]}"
+        return ("npm run build --silent",)
+    if re.search(r"\b(?:build|compile|tsc|rollup)\b", before := scripts.get("pretest", "")):
+        return (f"npm run pretest --silent  # {before.splitlines()[0]}",)
+    return ()
 
 
-def _runs_sources(root: Path, found: Call) -> bool:
-    """Whether the tests and what they import are in the checkout, where nothing was built."""
+def _on_sources(root: Path, calls: Sequence[Call], tests: Sequence[Path]) -> tuple[Path, ...]:
+    """Those of the test files that run on the sources as they are: all they import is in the checkout."""
+    if not calls or not all(
+        each.kind.compiles or not _asks_for_built(root, each) for each in calls
+    ):
+        return ()
+    if all(each.kind.compiles for each in calls):
+        return tuple(tests)
     package = _json(root / "package.json")
-    settings = [text(path) for path in sorted(root.glob(f"*{found.kind.name.lower()}*"))]
-    settings.append(json.dumps(package.get(found.kind.name.lower(), "")))
-    asked = [word for word in found.argv[1:] if word not in without_files(found.argv)]
-    if any(_BUILT.search(each) for each in (*settings, *asked)):
-        return False
     itself = str(package.get("name", "")) if "exports" in package else ""  # Node's self-reference
-    return needs_no_build(root, _tests(root), itself, compiles=found.kind.name == "Jest")
+    compiles = all(each.kind.name == "Jest" for each in calls)
+    return tuple(each for each in tests if needs_no_build(root, [each], itself, compiles=compiles))
+
+
+def _asks_for_built(root: Path, found: Call) -> bool:
+    """Whether a runner's settings or its command say that tests are looked for in what was built."""
+    settings = [text(path) for path in sorted(root.glob(f"*{found.kind.name.lower()}*"))]
+    settings.append(json.dumps(_json(root / "package.json").get(found.kind.name.lower(), "")))
+    asked = [word for word in found.argv[1:] if word not in without_files(found.argv)]
+    return any(_BUILT.search(each) for each in (*settings, *asked))
 
 
 def _tests(root: Path) -> Iterator[Path]:
@@ -178,6 +203,15 @@ def _calls_of(command: tuple[str, ...]) -> tuple[Call, ...]:
         Call(kinds[name], tuple(argv), tuple(variables))
         for name, argv, variables in map(json.loads, _given(command, _SEVERAL))
     )
+
+
+def _by_title(calls: Sequence[Call], title: str) -> tuple[str, ...]:
+    """One test of which only the title is known, as an older Mocha tells no files; () where that cannot be asked."""
+    if [call.kind.name for call in calls] != ["Mocha"] or _BETWEEN in title or _HOOK.search(title):
+        return ()
+    [call] = calls
+    argv = (*call.argv, call.kind.title, f"^{_escaped_title(title)}$")
+    return ("sh", "-c", f'{_begin(call)}exec "$@"', "sh", *argv)
 
 
 def _given(command: tuple[str, ...], name: str) -> tuple[str, ...]:
@@ -293,8 +327,10 @@ def _failed_tests(report: dict[str, Any], root: str) -> Iterator[str]:
         if file.get("status") == "failed" and not tests:
             yield path  # it could not be loaded
     for test in report.get("failures", ()):
+        stack = str(test.get("err", {}).get("stack", ""))
+        own = next((m["file"] for m in _OF_A_TEST.finditer(stack)), "")
         file, title = (
-            _relative_path(str(test.get("file", "")), root),
+            _relative_path(str(test.get("file") or own), root),
             str(test.get("fullTitle", "")),
         )
         yield _BETWEEN.join((file, title)) if file else title

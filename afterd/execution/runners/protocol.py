@@ -20,7 +20,8 @@ class Detected:
     user what was found and what follows from it. ``tools`` is a digest of whatever is installed that
     outcomes depend on; ``several`` are the arguments with which ``test`` runs in several processes
     (empty: it cannot). ``reported``: each test's outcome is written as it ends, and tests can be chosen.
-    ``generated`` is as in ``Recipe``; ``alone``: the command takes the name of one test.
+    ``generated`` is as in ``Recipe``; ``alone``: the command takes the name of one test. ``unbuilt`` are test
+    files that run without the build that others need.
     """
 
     runner: str
@@ -33,6 +34,7 @@ class Detected:
     reported: bool = False
     generated: Mapping[str, str] = field(default_factory=dict)
     alone: bool = True
+    unbuilt: frozenset[str] = frozenset()
 
 
 class Runner(Protocol):
