@@ -13,6 +13,7 @@ from afterd.cli.commits import bad_version
 from afterd.cli.options import Loudness
 from afterd.cli.output import errors, print_parts, write
 from afterd.config import Format
+from afterd.execution.losses import LOG
 from afterd.model.explanation import Explanation
 from afterd.model.progress import Progress, Silent
 from afterd.report import html, json, markdown, sarif
@@ -21,6 +22,32 @@ from afterd.report.terminal import TerminalReport
 from afterd.vcs.repository import open_repository, state_directory
 
 _LOG = "afterd"
+
+
+class _LossesTold(logging.Handler):
+    """Says on standard error that something was lost, once of each: what is made again may be lost again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say it where it was not said of the same thing; its name is the record's first argument."""
+        what, *_ = record.args if isinstance(record.args, tuple) else ("",)
+        if str(what) not in self._told:
+            self._told.add(str(what))
+            errors().print(record.getMessage(), soft_wrap=True, markup=False)
+
+
+@contextmanager
+def losses_told(loudness: Loudness) -> Iterator[None]:
+    """What is lost in the block is told; with QUIET it is not."""
+    handler = logging.NullHandler() if loudness is Loudness.QUIET else _LossesTold()
+    LOG.addHandler(handler)
+    try:
+        yield
+    finally:
+        LOG.removeHandler(handler)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from afterd.cli.answers import (
     command_log,
     deliver,
     listener_after_answer,
+    losses_told,
     progress_listener,
 )
 from afterd.cli.commits import subjects
@@ -129,7 +130,7 @@ def command(
         quiet = loudness is Loudness.QUIET
         return Silent() if quiet else listening.enter_context(listener_after_answer())
 
-    with command_log(repository, loudness), ExitStack() as listening:
+    with command_log(repository, loudness), losses_told(loudness), ExitStack() as listening:
         progress = listening.enter_context(progress_listener(loudness))
         at_once = settings.format is Format.TEXT and settings.output is None
         explanations = pipeline.explain(settings, progress, clock, show if at_once else None)

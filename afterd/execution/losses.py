@@ -74,6 +74,5 @@ def refuse_lost(outcome: Outcome, what: str, limits: ProcessLimits) -> None:
 def tell_loss(what: str, why: str, number: int, most: int, place: str = "") -> None:
     """Write a loss down; ``what`` is the subject of the sentence."""
     plain = what.encode("unicode_escape").decode()
-    LOG.warning(
-        "%s was lost (%s); made again, %d of %d", plain, why, number, most, extra={PLACE: place}
-    )
+    words = "%s was lost (%s); it is made again, %d of at most %d times"
+    LOG.warning(words, plain, why, number, most, extra={PLACE: place})

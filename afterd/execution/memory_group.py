@@ -113,7 +113,9 @@ def memory_is_held_by(limits: ProcessLimits) -> str:
             " controller of cgroup v2 is delegated to afterd."
         )
     group.remove()
-    return "How much memory a run may use is limited by the kernel, in a control group for each run."
+    return (
+        "How much memory a run may use is limited by the kernel, in a control group for each run."
+    )
 
 
 @functools.cache

@@ -178,4 +178,6 @@ def test_which_limit_holds_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     real = "by the kernel" if group_for(ProcessLimits()) else "by watching"
     assert real in memory_is_held_by(ProcessLimits())
     monkeypatch.setattr(memory_group, "delegated_group", lambda: Path("/proc/self"))
-    assert "by watching" in memory_is_held_by(ProcessLimits())
+    watched = memory_is_held_by(ProcessLimits())
+    assert "by watching" in watched
+    assert watched.startswith("How much memory a run may use is limited")

@@ -71,7 +71,7 @@ def test_a_child_that_somebody_kills_is_asked_again(
     counter = tmp_path / "counter"
     question = {"do": "killed", "counter": str(counter), "times": 3}
     assert echoed(shared.ask(question)) == question
-    assert caplog.text.count("was lost (died of SIGKILL); made again") == 3
+    assert caplog.text.count("was lost (died of SIGKILL); it is made again") == 3
     counter.unlink()
     died = shared.ask({**question, "times": 99})
     assert isinstance(died, Died)
