@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from afterd.config import Settings
+from afterd.execution.executors.builds_told import BuildsTold
 from afterd.execution.failures.values import told_failure
 from afterd.execution.flakiness import Prior
 from afterd.model.explanation import Failure
@@ -23,6 +24,11 @@ class Case:
     progress: Progress
     began: float
     prior: Prior | None
+
+    @property
+    def executor(self) -> BuildsTold:
+        """The workspace's, of whose builds the listener hears while they run."""
+        return BuildsTold(self.workspace.executor, self.progress, self.workspace.slots)
 
 
 def told_by_test(outcome: Outcome) -> Failure | None:

@@ -411,7 +411,7 @@ def _oracle(case: Case, wanted: Range) -> Oracle:
     return Oracle(
         wanted.variants.tree,
         case.test.recipe,
-        case.workspace.executor,
+        case.executor,
         cache=case.workspace.remembered(_masker().text),
         budget=case.settings.budget,
         progress=case.progress,

@@ -10,18 +10,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from afterd.execution.executors.builds_told import build_told
 from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.executors.workbench import Workbench
 from afterd.execution.failures.pytest_reports import Report, reports_in, under_way
 from afterd.execution.failures.tests_ended import TestsEnded
-from afterd.execution.meanwhile import told_meanwhile
 from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.told import told_by_run
 from afterd.limits import MIB
@@ -30,7 +29,6 @@ from afterd.model.progress import Progress
 from afterd.workspace import Suite, Workspace
 
 _ENDED = (0, 1, 5)  # exit statuses of pytest: passed, failed, nothing was chosen
-_OBJECTS = (".o", ".obj")
 _KEPT = 10  # files of reports
 _Chosen = Mapping[str, Sequence[str]]
 """The names of tests by what they choose in the plugin's selection; empty: all are run."""
@@ -129,7 +127,7 @@ def run_tests(
     assert suite.found is not None
     with workspace.executor.workbench(tree) as bench:
         slot = bench.slot.path
-        with told_meanwhile(progress, lambda: _objects(slot), "object files built for it"):
+        with build_told(progress, slot):
             built = bench.attempt(Job(tree, suite.recipe, build_only=True))
         if not built.outcome.passed:
             return TestsSeen(built, {suite.recipe.test_id: built.outcome.detail})
@@ -145,11 +143,6 @@ def run_tests(
         if only is None:
             return run.whole(to_first=to_first)
         return run.of(only, within=within)
-
-
-def _objects(slot: Path) -> int:
-    """How many object files stand below a folder; a build makes them one after the other."""
-    return sum(name.endswith(_OBJECTS) for _, _, names in os.walk(slot) for name in names)
 
 
 def _by_names(bench: Workbench, suite: Suite, result: ProcessResult) -> TestsSeen:

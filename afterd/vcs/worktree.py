@@ -29,6 +29,9 @@ from afterd.limits import ChangeLimits
 from afterd.vcs.paths import path_text, refusal
 from afterd.vcs.trees import Entry, TreeReader, TreeScale
 
+INSTALLED = ".afterd-installed"
+"""In a slot: the names of what its build got from elsewhere, whole, and the same for every version."""
+
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
@@ -286,10 +289,15 @@ class Slot:
         return tuple(sorted(altered))
 
     def hard_reset(self) -> tuple[str, ...]:
-        """Throw away everything, build products included, and check the tree out anew."""
+        """Throw away everything, build products included, and check the tree out anew; what a build says that it
+        only installed (``INSTALLED``) stays.
+        """
         tree = self.tree
         with explained_refusals(self.path):
+            aside = self._put_aside()
             self._wipe()
+            if aside is not None:
+                aside.rename(self.path)
         return self.move_to(tree) if tree else ()
 
     @contextmanager
@@ -329,6 +337,21 @@ class Slot:
         except RepositoryError:
             return False
         return True
+
+    def _put_aside(self) -> Path | None:
+        """Beside the slot, what was installed in it and is whole; None: nothing was."""
+        try:
+            said = (self.path / INSTALLED).read_text(encoding="utf-8").split()
+        except (OSError, ValueError):
+            return None
+        aside = self.path.with_name(f"{self.path.name}.installed")
+        if aside.exists():
+            remove_directory(aside)
+        aside.mkdir()
+        for name in (*said, INSTALLED):
+            if "/" not in name and name != ".." and (self.path / name).exists():
+                (self.path / name).rename(aside / name)
+        return aside
 
     def _wipe(self) -> None:
         self._marker.unlink(missing_ok=True)

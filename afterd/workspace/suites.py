@@ -233,7 +233,7 @@ def _outspoken_attempt(workspace: Workspace, suite: Suite, tree: str) -> Attempt
 
 def unbuilt_checkout(workspace: Workspace, tree: str) -> Path:
     """A version's files, to be looked at: nothing is built there, and it is no slot that a build is in."""
-    slot = Slot(workspace.state / "slots" / "looked-at", workspace.objects)
+    slot = Slot(workspace.slots / "looked-at", workspace.objects)
     slot.move_to(tree)
     return slot.path
 

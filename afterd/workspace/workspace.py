@@ -95,6 +95,11 @@ class Workspace:
         return {"PATH": self.path, **self.passed}
 
     @property
+    def slots(self) -> Path:
+        """The folder of the checkouts in which versions are built and tested."""
+        return self.state / "slots"
+
+    @property
     def name(self) -> str:
         """The repository as the store knows it: its common git directory."""
         return str(common_directory(self.repository))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import threading
 from pathlib import Path
+from typing import Final
 
 import pytest
 from pipeline_runs import afterd, repository
 
+from afterd.execution.executors.builds_told import build_told
 from afterd.limits import REPORT
+from afterd.model.progress import Silent
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="no make")
 
@@ -23,3 +28,44 @@ def test_objects_are_counted_while_it_builds(tmp_path: Path) -> None:
     done = afterd("explain", "HEAD~1..HEAD", cwd=where)
     assert done.status == 0, done.err + done.out
     assert "2 object files built for it" in done.err
+
+
+def test_the_builds_of_both_ends_are_told_too(tmp_path: Path) -> None:
+    """The last word was that the good version is confirmed, for minutes where it is built anew."""
+    slow = f"for each in a b c; do touch $$each.o; done; sleep {2.5 * REPORT.every}"
+    makefile = f"all:\n\ttest -e b.o || {{ {slow}; }}\ncheck:\n\tgrep -q 2 amount\n"
+    files = {".gitignore": "*.o\n", "Makefile": makefile, "amount": "2\n"}
+    where = repository(tmp_path / "r", files, {"amount": "3\n"})
+    done = afterd("explain", "HEAD~1..HEAD", "--build", "make", "--", "make", "check", cwd=where)
+    assert done.status == 0, done.err + done.out
+    told = done.err.split("confirming the bad version")[-1]
+    assert "3 object files built for it" in told
+
+
+class Heard(Silent):
+    """What was told, and when two things were."""
+
+    def __init__(self) -> None:
+        self.told: Final = dict[str, int]()
+        self.enough: Final = threading.Event()
+
+    def advanced(self, done: int, what: str) -> None:
+        self.told[what] = done
+        if len(self.told) == 2:
+            self.enough.set()
+
+
+def test_what_is_made_now_counts_and_nothing_that_was_there(tmp_path: Path) -> None:
+    """A package keeps the time that it was packed with, and an object of an earlier build is none of this one."""
+    (tmp_path / "0/node_modules/old").mkdir(parents=True)
+    (tmp_path / "0/old.o").touch()
+    heard = Heard()
+    with build_told(heard, tmp_path):
+        threading.Event().wait(0.1)
+        for name in ("a.o", "b.rlib", "node_modules/x.o"):
+            (tmp_path / "0" / name).touch()
+        (tmp_path / "0/node_modules/x").mkdir()
+        os.utime(tmp_path / "0/node_modules/x", (1, 1))
+        assert heard.enough.wait(30)
+    assert heard.told["object files built for it"] == 2
+    assert heard.told["packages installed for it"] == 2

@@ -24,7 +24,7 @@ from afterd.limits import ChangeLimits
 from afterd.vcs.object_store import open_store
 from afterd.vcs.repository import open_repository
 from afterd.vcs.trees import Entry, write_tree
-from afterd.vcs.worktree import Slot, tick
+from afterd.vcs.worktree import INSTALLED, Slot, tick
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +123,25 @@ def test_only_what_differs_is_written_and_products_stay(made: Made, slot: Slot) 
     assert [path.name for path in before if before[path] != after[path]] == ["f7.c"]
     slot.hard_reset()
     assert on_disk(slot.path) == _expected(files)
+
+
+@pytest.mark.parametrize("said", ["modules", "modules gone ../outside .. modules", ""])
+def test_what_was_installed_stays_when_all_is_built_anew(made: Made, slot: Slot, said: str) -> None:
+    """A registry was asked for a minute for each version that was built from nothing (validator.js)."""
+    slot.move_to(made.tree(texts(a__c="int x;\n")))
+    (slot.path / "modules/p").mkdir(parents=True)
+    (slot.path / "a.o").touch()
+    if said:
+        (slot.path / INSTALLED).write_text(said)
+    outside = slot.path.with_name("outside")
+    outside.mkdir()
+    slot.hard_reset()
+    assert (slot.path / "a.c").read_text() == "int x;\n"
+    assert not (slot.path / "a.o").exists()
+    assert (slot.path / "modules/p").is_dir() is bool(said)
+    assert outside.is_dir()
+    slot.hard_reset()
+    assert (slot.path / "modules/p").is_dir() is bool(said)
 
 
 def test_what_is_written_is_newer_than_everything_built_before(made: Made, slot: Slot) -> None:

@@ -29,6 +29,7 @@ from afterd.execution.runners.npm_scripts import (
 )
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import BUILD_FOLDER, has, script, text
+from afterd.vcs.worktree import INSTALLED
 
 _PLACEHOLDER = "no test specified"
 _BETWEEN = " > "
@@ -127,7 +128,7 @@ if test -f {0}/installing || ! test -d node_modules; then
   home=${{PWD%%/.git/afterd/*}}
   for from in "$home" ../* "$home"/.git/afterd/slots/*; do
     test "$from" = "$PWD" && continue
-    if test "$from" = "$home"; then sure=$from/node_modules/.bin; else sure=$from/{0}/modules; fi
+    if test "$from" = "$home"; then sure=$from/node_modules/.bin; else sure=$from/{2}; fi
     if test -e "$sure" && ! test -f "$from/{0}/installing" && test -d "$from/node_modules"; then
       rm -rf {0}/copied
       if cp -a --reflink=auto "$from/node_modules" {0}/copied 2>/dev/null; then
@@ -137,10 +138,11 @@ if test -f {0}/installing || ! test -d node_modules; then
     fi
   done
   test -d node_modules || {1}
-  rm {0}/installing && touch {0}/modules
+  rm {0}/installing && echo node_modules > {2}
 fi"""
 """A copy of what the user's work tree has, or another slot, else installed: once, as every version is
-tried with the same modules. What an interrupted run left half-installed is made anew.
+tried with the same modules; a slot that is built from nothing keeps them. What an interrupted run left
+half-installed is made anew.
 """
 
 
@@ -148,7 +150,7 @@ def _install(root: Path) -> str:
     locked = has(root, "package-lock.json", "npm-shrinkwrap.json")
     install = "npm ci" if locked else "npm install --no-package-lock"
     more = "--no-audit --no-fund --ignore-scripts --legacy-peer-deps --loglevel=error"
-    return _MODULES.format(BUILD_FOLDER, f"{install} {more}")
+    return _MODULES.format(BUILD_FOLDER, f"{install} {more}", INSTALLED)
 
 
 def _builds(scripts: dict[str, str]) -> tuple[str, ...]:
