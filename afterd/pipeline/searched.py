@@ -41,6 +41,9 @@ _UNCHECKED = (
 )
 
 
+_ELSEWHERE = "The commits' own versions tell a shorter range, which is searched instead."
+
+
 def searched_explanation(
     case: Case,
     wanted: Range,
@@ -99,6 +102,8 @@ def _found_by_evidence(
             guilt = guilt_before_reading(case, wanted, oracle, tracing)
         bisection.undone = likely_commit(case, wanted, oracle, bisection, guilt)
         made = of_red_commits(case, wanted, oracle, bisection, guilt)
+        if bisection.within is not None and not made:
+            return Found(reason=_ELSEWHERE), tracing  # its own part of the range is searched
         searched = range_of_changes(wanted, made) if made else wanted
     if tracing.beside is not None:
         with clock.during(Phase.TRACE):
@@ -175,7 +180,9 @@ def _traced(
     strategy = case.settings.strategy
     if strategy is Strategy.DD:
         return Tracing(None)
-    halving = bisection_work(bisection.commits, run_work(oracle.cpu))
+    run, changes = run_work(oracle.cpu), len(wanted.changes.live)
+    each_alone = changes * run if changes <= SEARCH.put_back else 0
+    unread = max(bisection_work(bisection.commits, run), each_alone)
     with case.workspace.clock.during(Phase.TRACE):
         return traced_failure(
             case.workspace,
@@ -183,7 +190,7 @@ def _traced(
             test,
             case.progress,
             hangs=hangs,
-            bisection=halving if strategy is Strategy.AFTER else 0,
+            unread=unread if strategy is Strategy.AFTER else 0,
         )
 
 

@@ -70,7 +70,7 @@ class Tracing:
     not; ``took`` are the changes that took away what a failure's message says is missing; ``variant`` traces a
     variant; ``twin`` is the failing run beside the bad version without a set of changes. ``beside`` gives what was put
     off: the failing run alone was recorded, and to read it beside the version without a set of changes costs more than
-    to bisect the commits; ``executed`` are then the changes whose lines it executed. ``outcomes`` are those of the runs
+    to bisect the commits, or to try few changes; ``executed`` are then the changes whose lines it executed. ``outcomes`` are those of the runs
     that were recorded so far, by their trees, ``lines`` those that the failing one executed.
     """
 
@@ -97,12 +97,12 @@ def traced_failure(
     progress: Progress,
     *,
     hangs: bool = False,
-    bisection: int = 0,
+    unread: int = 0,
 ) -> Tracing:
     """The failing run with the green run beside it, where a language can be traced.
 
-    ``hangs``: the failing run does not end by itself. ``bisection`` is the work of bisecting the commits (0: there are
-    none): where two runs are dearer to read, the green one is put off. A tracer is imported when its language is met:
+    ``hangs``: the failing run does not end by itself. ``unread`` is the work of a search that reads no run, which
+    bisects the commits or tries few changes (0: there is none): where two runs are dearer to read, the green one is put off. A tracer is imported when its language is met:
     that of C alone takes as long as a short test.
     """
     if test.recipe.is_a_build or test.recipe.container:
@@ -120,7 +120,7 @@ def traced_failure(
         progress.stage("tracing the failing and the green run", "Python, through its syntax tree")
         from afterd.pipeline.tracers.python import traced_python  # noqa: PLC0415 - see the docstring
 
-        return traced_python(workspace, wanted, test, hangs=hangs, bisection=bisection)
+        return traced_python(workspace, wanted, test, hangs=hangs, unread=unread)
 
     tracers = {"c": c, "python": python}
     for language in ("python", "c") if _is_python_alone(test.recipe) else ("c", "python"):

@@ -125,6 +125,25 @@ def test_a_change_that_the_failure_s_report_shows_is_tried_before_the_commits_ar
     assert not raises or found.runs.tests <= 2
 
 
+def test_where_a_later_commit_wrote_of_the_line_as_well_what_the_commits_leave_is_searched_at_once(
+    tmp_path: Path,
+) -> None:
+    """Mwparserfromhell's whole range was read, and two changes of commits that were known to be green undone."""
+    path = tmp_path / "repository"
+    commits = _history(path, LONG, parts=1)
+    program = (path / "ops.py").read_text()
+    (path / "ops.py").write_text(program.replace("return 1\n", "return 1 + 0\n", 1))
+    authored_git(path, "commit", "-qam", "the same, in other words")
+    found, heard = _explained(path, commits[0])
+    assert found.status is Status.EXPLAINED
+    assert found.range.bad == commits[BREAKS], "its own part of the range"
+    [guilty] = found.root
+    assert guilty.commits == (commits[BREAKS],)
+    assert "reading the two runs" not in heard.stages, "few changes are tried"
+    assert found.tree is not None
+    assert found.runs.tests <= (COMMITS + 1).bit_length() + 1
+
+
 def test_a_commit_of_many_changes_is_searched_beside_the_version_without_it(tmp_path: Path) -> None:
     path = tmp_path / "repository"
     commits = _history(path, LONG, parts=SEARCH.put_back + 2)

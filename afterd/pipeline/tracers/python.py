@@ -38,9 +38,9 @@ from afterd.workspace import FailingTest, Range, Workspace, python_request
 
 
 def traced_python(
-    workspace: Workspace, wanted: Range, test: FailingTest, *, hangs: bool, bisection: int = 0
+    workspace: Workspace, wanted: Range, test: FailingTest, *, hangs: bool, unread: int = 0
 ) -> Tracing:
-    """Both ends, recorded; the failing one alone, where a ``bisection`` of the commits is less work than reading two
+    """Both ends, recorded; the failing one alone, where a search that leaves them ``unread`` is less work than reading two
     runs. Raises TraceError.
     """
     tracer, runs = _python_runs(workspace, wanted, test, hangs=hangs)
@@ -57,7 +57,7 @@ def traced_python(
     runs.record_beside(
         NOTHING, wanted.everything
     )  # the green one takes no longer then, if it is in vain
-    if bisection and not hangs and 2 * _reading_work(runs.run(NOTHING)) > bisection:
+    if unread and not hangs and 2 * _reading_work(runs.run(NOTHING)) > unread:
         executed = executed_spans(runs.run(NOTHING), wanted.changes.live)
         return replace(alone, seconds=tracer.seconds, beside=beside, executed=executed)
     return beside(wanted.everything)
