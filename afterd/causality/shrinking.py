@@ -178,13 +178,15 @@ class Shrinking:
         return self._attempts.make(left)
 
     def _one_less(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
-        """Puts back one change at a time, the least suspicious first, until each is needed.
+        """Puts back one change at a time, the least suspicious first, and before them those of which no text says that
+        the rest needs them, until each is needed.
 
         With all that went along before, which may have been needed for more than to build, or
         with what the rest needs. After one that is not needed the next are asked, and those before it
         again at last: they were seen to be needed beside it.
         """
         waiting = in_suspicion_order(passing.asked, order)[::-1]
+        waiting.sort(key=lambda each: not self._stands_without(each, passing))
         while len(waiting) > 1:
             candidates = [passing.asked - {change} for change in waiting]
             for number, trial in enumerate(self._put_back(candidates, passing.auxiliary)):
@@ -196,6 +198,10 @@ class Shrinking:
                 self._weigh(passing)
             else:
                 return
+
+    def _stands_without(self, change: ChangeId, passing: Trial) -> bool:
+        """Whether no text speaks against a change's being put back."""
+        return self._attempts.trials.stands(passing.reverted - {change})
 
     def _put_back(self, candidates: Sequence[ChangeSet], along: ChangeSet) -> Iterator[Trial]:
         """A trial of each of them; the second way only where the first told nothing."""

@@ -191,7 +191,7 @@ class Trials:
             yield lean
         for group in groups:
             left = trial.auxiliary - group
-            if len(trial.auxiliary & group) > 1 and left:
+            if len(trial.auxiliary & group) > 1 and left and not self._needs_any(trial, group):
                 lean = self._belied(trial.asked, left)
                 if lean.passed:
                     trial = lean
@@ -204,6 +204,11 @@ class Trials:
             if lean.passed:
                 trial = lean
                 yield trial
+
+    def _needs_any(self, trial: Trial, group: ChangeSet) -> bool:
+        """Whether one of a group was put back alone, in vain."""
+        put_back = (self._seen.get(trial.reverted - {each}) for each in trial.auxiliary & group)
+        return any(seen is not None and not seen.passed for seen in put_back)
 
     def _fewer_along(self, trial: Trial, weigh: Callable[[Trial], None]) -> Iterator[Trial]:
         """``trial`` with ever less going along, parts put back by how likely each change is needed."""

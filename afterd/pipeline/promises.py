@@ -4,7 +4,8 @@ A search believes much that it has not run: that a name is certainly unbound wit
 answer, but what a compiler refuses, or a parser of a file that both versions' runs read. *Verified*: the bad version
 without the root and what goes along was seen to pass. *Minimal*: with any one of them put back it was seen not to,
 and of a few changes the likeliest alone neither: of three that are needed by each other, one may be enough. Each is
-asked alone where none that was put back failed as ever: that it fails otherwise shows no need of it. Those that a
+asked alone where none that was put back failed as ever, but for those of which the text says that they need others:
+that it fails otherwise shows no need of it. Those that a
 compiler takes alone, where it refuses others, are asked together first: with all of them undone it may fail as ever.
 A part whose run ends as a pass does but prints nothing, where both versions print, is no pass to stand on; nor
 was it seen to fail, so the whole is not said to be minimal.
@@ -33,6 +34,19 @@ Missing = Callable[[ChangeSet, Outcome], str]
 
 
 @dataclass(frozen=True, slots=True)
+class ToldByText:
+    """What texts tell of variants without a run, and nothing is claimed by: ``asks_for``: what some changes ask for by
+    their names; ``stands``: whether no text says that a variant lacks something.
+    """
+
+    asks_for: Needs = nothing_needed
+    stands: Callable[[ChangeSet], bool] = lambda _reverted: True
+
+
+NOTHING_TOLD_BY_TEXT = ToldByText()
+
+
+@dataclass(frozen=True, slots=True)
 class Promises:
     """The changes of an answer, as few as were seen to be enough, and what was seen of them.
 
@@ -53,7 +67,7 @@ def kept_promises(
     outcome: OutcomeOf,
     refused: Refused,
     likeliest: Sequence[ChangeId] = (),
-    asks_for: Needs = nothing_needed,
+    told: ToldByText = NOTHING_TOLD_BY_TEXT,
     most: float = inf,
     known: Callable[[ChangeSet], bool] = lambda _reverted: False,
 ) -> Promises:
@@ -61,19 +75,21 @@ def kept_promises(
 
     ``outcome`` is asked for real runs (``known`` ones cost nothing). Where the root is not needed and
     what goes along repairs the test alone, that is the root. ``likeliest``: changes, the most suspicious first.
-    ``asks_for``: what some ask for by their names. Of many that go along no more than ``most`` runs are asked.
+    Of many that go along no more than ``most`` runs are asked. Of changes that do not stand by what is ``told`` of them
+    the likeliest alone is tried by itself.
     """
     if not outcome(root | auxiliary).passed:
         return Promises(root, auxiliary, verified=False, minimal=None)
     asked = _Asked(outcome, most)
-    fewer = _fewer(root, auxiliary, asked, refused, asks_for, known)
+    fewer = _fewer(root, auxiliary, asked, refused, told.asks_for, known)
     root, auxiliary = _within(fewer, root, auxiliary)
     pending, silent, needed = [*_parts(root, auxiliary, likeliest)], NOTHING, False
     tried = together = NOTHING
     while pending or not (needed or len(root | auxiliary) == 1):
         if not pending:
-            alone = [*map(frozenset, zip(in_order(root | auxiliary)))]
-            together, needed = _at_once(alone, refused), True
+            every = [frozenset({each}) for each in _in_likelihood(root, auxiliary, likeliest)]
+            together, needed = _at_once(every, refused), True
+            alone = [*filter(told.stands, every)] or every[:1]
             pending = [together, *alone] if together else alone
         left = pending.pop(0)
         if refused(left):
@@ -155,9 +171,12 @@ def _fewer(
         return whole
     asking = {change: asks_for(frozenset({change})) for change in whole}
     likely = Needed([*in_order(root), *in_order(auxiliary)], asking)
-    for left in (whole - {change} for change in in_order(whole)):
-        if known(left) and not asked.outcome(left).passed:
-            likely.failed_without(whole - left)
+    put_back = [left for change in in_order(whole) if known(left := whole - {change})]
+    failed = [left for left in put_back if not asked.outcome(left).passed]
+    if len(failed) == len(whole):
+        return whole  # each was put back by itself
+    for left in failed:
+        likely.failed_without(whole - left)
     while len(whole) > SEARCH.put_back and not asked.enough and (part := likely.next_part()):
         left = whole.difference(part)
         seen = None if refused(left) else asked.outcome(left)
@@ -198,5 +217,12 @@ def _parts(
         if len(whole) > 1:
             yield whole - {change}
     if 2 < len(whole) <= SEARCH.lead_alone:  # of two that is said
-        lead = next((change for change in likeliest if change in whole), in_order(root)[0])
-        yield frozenset({lead})
+        yield frozenset({_in_likelihood(root, auxiliary, likeliest)[0]})
+
+
+def _in_likelihood(
+    root: ChangeSet, auxiliary: ChangeSet, likeliest: Sequence[ChangeId]
+) -> list[ChangeId]:
+    """The changes of an answer, the most suspicious first, those that nothing speaks for after them."""
+    known = [change for change in likeliest if change in root | auxiliary]
+    return [*dict.fromkeys([*known, *in_order(root), *in_order(auxiliary)])]

@@ -40,7 +40,11 @@ from afterd.model.trace import Execution, Predicate, TwinExecution
 from afterd.pipeline.bisected import Bisection
 from afterd.pipeline.by_commits import likely_commit
 from afterd.pipeline.case import Case
-from afterd.pipeline.promises import kept_promises, those_without_which_it_fails_as_ever
+from afterd.pipeline.promises import (
+    ToldByText,
+    kept_promises,
+    those_without_which_it_fails_as_ever,
+)
 from afterd.pipeline.runs_as_builds import RunsAsBuilds
 from afterd.pipeline.text_of_test import similarity_to_test
 from afterd.pipeline.tracing import Tracing, Unread
@@ -226,7 +230,7 @@ def _promised_analysis(
         oracle.outcome,
         compiled,
         likeliest,
-        tracing.closure.needed,
+        ToldByText(tracing.closure.needed, lambda reverted: not tracing.standing.against(reverted)),
         RUNS.searches * worth.blind_runs,
         oracle.is_known,
     )

@@ -70,8 +70,9 @@ class Tracing:
     not; ``took`` are the changes that took away what a failure's message says is missing; ``variant`` traces a
     variant; ``twin`` is the failing run beside the bad version without a set of changes. ``beside`` gives what was put
     off: the failing run alone was recorded, and to read it beside the version without a set of changes costs more than
-    to bisect the commits, or to try few changes; ``executed`` are then the changes whose lines it executed. ``outcomes`` are those of the runs
-    that were recorded so far, by their trees, ``lines`` those that the failing one executed.
+    to bisect the commits, or to try few changes; ``executed`` are then the changes whose lines it executed.
+    ``outcomes`` are those of the runs that were recorded so far, by their trees, ``lines`` those that the failing one
+    executed.
     """
 
     execution: Execution | None
@@ -102,8 +103,8 @@ def traced_failure(
     """The failing run with the green run beside it, where a language can be traced.
 
     ``hangs``: the failing run does not end by itself. ``unread`` is the work of a search that reads no run, which
-    bisects the commits or tries few changes (0: there is none): where two runs are dearer to read, the green one is put off. A tracer is imported when its language is met:
-    that of C alone takes as long as a short test.
+    bisects the commits or tries few changes (0: there is none): where two runs are dearer to read, the green one is put
+    off. A tracer is imported when its language is met: that of C alone takes as long as a short test.
     """
     if test.recipe.is_a_build or test.recipe.container:
         return Tracing(None, _A_BUILD if test.recipe.is_a_build else _CONTAINED)

@@ -13,12 +13,13 @@ from pipeline_runs import repository
 
 from afterd.config import Settings
 from afterd.limits.searching import SEARCH
-from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.change import NOTHING, ChangeId, ChangeSet
 from afterd.model.explanation import Explanation
 from afterd.model.outcome import Outcome, Unresolved, Verdict
 from afterd.pipeline.explain import explain
 from afterd.pipeline.promises import (
     Promises,
+    ToldByText,
     kept_promises,
     those_without_which_it_fails_as_ever,
 )
@@ -91,6 +92,43 @@ def test_changes_that_hang_together_are_each_tried_alone() -> None:
     assert len(set(asked)) <= 1 + 2 * len(whole)
 
 
+def test_what_cannot_stand_alone_is_not_tried_alone() -> None:
+    """Graphene-django: of seven changes that hang together each was run alone, though the text says what five lack."""
+    whole = frozenset(f"c{number}" for number in range(1, 8))
+    asked: list[ChangeSet] = []
+
+    def outcome(reverted: ChangeSet) -> Outcome:
+        asked.append(reverted)
+        if reverted == whole:
+            return Outcome(Verdict.PASS)
+        return Outcome(Verdict.UNRESOLVED, Unresolved.DIFFERENT_FAILURE)
+
+    def asked_alone(standing: ChangeSet) -> list[ChangeId]:
+        asked.clear()
+        told = ToldByText(stands=standing.__ge__)
+        found = kept_promises(whole, NOTHING, outcome, _nothing_refused, ["c4", "c3"], told)
+        assert found.minimal
+        return [change for each in asked if len(each) == 1 for change in each]
+
+    assert asked_alone(frozenset({"c3", "c6"})) == ["c3", "c6"]
+    assert asked_alone(NOTHING) == ["c4"], "the likeliest at least"
+
+
+def test_of_changes_that_were_each_put_back_no_parts_are() -> None:
+    whole = frozenset(f"c{number}" for number in range(1, 9))
+    asked: list[ChangeSet] = []
+
+    def outcome(reverted: ChangeSet) -> Outcome:
+        asked.append(reverted)
+        return Outcome(Verdict.PASS if reverted == whole else Verdict.FAIL)
+
+    found = kept_promises(
+        whole, NOTHING, outcome, _nothing_refused, known=lambda left: len(left) == 7
+    )
+    assert (found.root, found.minimal) == (whole, True)
+    assert {len(each) for each in asked} == {7, 8}
+
+
 def test_what_a_compiler_takes_alone_is_tried_at_once() -> None:
     """libucl: a parameter was added, so that none of 24 changes could be put back; eight of them were undone alone."""
     whole = frozenset(f"c{number}" for number in range(1, 10))
@@ -143,7 +181,7 @@ def test_of_a_crowd_nothing_is_left_that_asks_for_what_is_put_back() -> None:
         crowd - {"c7"},
         oracle,
         _nothing_refused,
-        asks_for=lambda changes: NOTHING.union(*map(_after, changes)),
+        told=ToldByText(lambda changes: NOTHING.union(*map(_after, changes))),
     )
     assert found.root | found.auxiliary == needed
     halving = set(oracle.asked[: len(oracle.asked) - 2 * len(needed)])

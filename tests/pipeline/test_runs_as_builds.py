@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from afterd.execution.oracle import Oracle
-from afterd.model.change import Change, ChangeSet
+from afterd.model.change import NOTHING, Change, ChangeSet
 from afterd.model.location import LineSpan
 from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
 from afterd.pipeline.runs_as_builds import RunsAsBuilds, nothing_missing
@@ -84,6 +84,22 @@ def test_a_variant_that_lacks_something_clashes_with_who_took_it_away() -> None:
     brought = _failed_otherwise(said.replace("pool", "quiet"), "lib.py:10: TypeError\n")
     assert clashes(frozenset({"c3"}), brought) == {"c1"}  # who asks for what only c3 gives
     assert not clashes(frozenset({"c1"}), Outcome(Verdict.FAIL, None, shown, lacking.signature))
+
+
+def test_a_variant_whose_call_does_not_fit_clashes_with_who_altered_it_or_its_function() -> None:
+    """A library made the call, and reported what it caught: no line of the program is in what was printed."""
+    head = _hunk(1, 1, "resolve", "-def resolve(a):", "+def resolve(a, b):")
+    body = _hunk(2, 2, "resolve", "-    return a", "+    return a + b")
+    given = _hunk(3, 5, "", "-HANDED = partial(resolve)", "+HANDED = partial(resolve, 1)")
+    texts = (
+        b"def resolve(a):\n    return a\n\n\nHANDED = partial(resolve)\n",
+        b"def resolve(a, b):\n    return a + b\n\n\nHANDED = partial(resolve, 1)\n",
+    )
+    clashes = python_clashes({each.id: each for each in (head, body, given)}, lambda _: texts)
+    said = "ERROR\nTypeError: resolve() missing 1 required positional argument: 'b'\n"
+    assert clashes(frozenset({"c3", "c2"}), _failed_otherwise("assert not errors", said)) == {"c1"}
+    assert clashes(frozenset({"c1"}), _failed_otherwise("assert not errors", said)) == {"c3"}
+    assert not clashes(NOTHING, Outcome(Verdict.FAIL, None, said))
 
 
 def _hunk(number: int, line: int, symbol: str, *lines: str) -> Change:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from afterd.causality.deltas.clash import clashing
@@ -18,8 +18,8 @@ from afterd.execution.build import Builder
 from afterd.execution.process import ProcessResult
 from afterd.execution.rerunning import Recording
 from afterd.execution.told import test_outcome
-from afterd.limits import WORK
-from afterd.model.change import NOTHING, ChangeSet
+from afterd.limits import SEARCH, WORK
+from afterd.model.change import NOTHING, Change, ChangeSet
 from afterd.model.outcome import Outcome, Unresolved
 from afterd.pipeline.runs_as_builds import Clashing
 from afterd.pipeline.tracers.variant_files import variant_files
@@ -28,9 +28,12 @@ from afterd.trace.python.failure import raised_at
 from afterd.trace.python.recorder import RecordedRun
 from afterd.trace.python.source import (
     MissingPieces,
+    Texts,
     VariantCheck,
+    altered_arities,
     brought,
     nameless_changes,
+    no_texts,
     took_away,
 )
 from afterd.vcs.trees import TreeReader
@@ -40,14 +43,16 @@ from afterd.workspace import FailingTest, Range, Workspace, python_request
 def traced_python(
     workspace: Workspace, wanted: Range, test: FailingTest, *, hangs: bool, unread: int = 0
 ) -> Tracing:
-    """Both ends, recorded; the failing one alone, where a search that leaves them ``unread`` is less work than reading two
-    runs. Raises TraceError.
+    """Both ends, recorded; the failing one alone, where a search that leaves them ``unread`` is less work than reading
+    two runs. Raises TraceError.
     """
     tracer, runs = _python_runs(workspace, wanted, test, hangs=hangs)
     alone = Tracing(
         None,
         missing=MissingPieces(wanted.changes.by_id()),
-        clashing=python_clashes({change.id: change for change in wanted.changes.live}),
+        clashing=python_clashes(
+            {change.id: change for change in wanted.changes.live}, _texts_of_ends(workspace, wanted)
+        ),
         took=partial(took_away, changes=wanted.changes.live),
         twin=partial(twin_of, runs, NOTHING),
         lines=partial(_executed_lines, runs),
@@ -117,10 +122,25 @@ def _outcomes(wanted: Range, runs: Runs[RecordedRun]) -> Mapping[str, Outcome]:
     }
 
 
-def python_clashes(live: Changes) -> Clashing:
-    """What took away that which a variant's failure says is missing, else what its lines speak of: a keyword that the
-    function called does not take is raised in the calling one, around which nothing else needs to be undone. What was
-    only introduced by what is undone nobody took away: who asks for it wrote the line.
+def _texts_of_ends(workspace: Workspace, wanted: Range) -> Texts:
+    """A file's text in the good and in the bad version, read when it is asked for."""
+    reader = TreeReader(workspace.objects)
+    files_of = cache(variant_files(reader, wanted))
+
+    def texts(change: Change) -> tuple[bytes, bytes]:
+        old, new = files_of(wanted.everything), files_of(NOTHING)
+        own = old.get(change.old_file), new.get(change.file)
+        good, bad = (reader.read(each) if each else b"" for each in own)
+        return good, bad
+
+    return texts
+
+
+def python_clashes(live: Changes, texts: Texts = no_texts) -> Clashing:
+    """What took away that which a variant's failure says is missing, else what altered how a function is called that it
+    says is not called as it must be, else what its lines speak of: a keyword that the function called does not take is
+    raised in the calling one, around which nothing else needs to be undone. What was only introduced by what is undone
+    nobody took away: who asks for it wrote the line.
     """
     files = {change.file for change in live.values()}
 
@@ -130,7 +150,12 @@ def python_clashes(live: Changes) -> Clashing:
         undone = [live[each] for each in live.keys() & reverted]
         left = [live[each] for each in live.keys() - reverted]
         took = () if brought(said, undone) else took_away(said, left)
-        return frozenset(took) or clashing(live, reverted, raised_at(outcome, files))
+        took = took or altered_arities(
+            f"{said}\n{outcome.detail}" if otherwise else "", left, texts
+        )
+        if 0 < len(took) <= SEARCH.clashing:
+            return frozenset(took)
+        return clashing(live, reverted, raised_at(outcome, files))
 
     return clashes
 

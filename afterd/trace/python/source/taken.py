@@ -24,10 +24,9 @@ def took_away(message: str, changes: Iterable[Change]) -> list[ChangeId]:
     if _OF_NONE in message:
         return []
     name = _missing_name(message)
-    called = _CALLED.search(message)
     took: list[Change] = []
-    if called is not None:
-        own = [part for part in called["function"].split(".") if part != "<locals>"]
+    if functions := called_functions(message):
+        own = functions[0]
         inside = [each for each in changes if _is_in(each, own) or _gives_head(each, own)]
         added = bool(_REQUIRED.search(message))
         took += filter(_of_signature(name, added=added), inside)
@@ -35,6 +34,14 @@ def took_away(message: str, changes: Iterable[Change]) -> list[ChangeId]:
     elif name:
         took += filter(_of_definition(name), changes)
     return [*dict.fromkeys(change.id for change in took)]
+
+
+def called_functions(text: str) -> list[list[str]]:
+    """The functions that exceptions told in a text say are not called as they must be, in that order, each with what it
+    is in as far as that is told.
+    """
+    names = dict.fromkeys(called["function"] for called in _CALLED.finditer(text))
+    return [[part for part in name.split(".") if part != "<locals>"] for name in names]
 
 
 def brought(message: str, changes: Iterable[Change]) -> bool:
