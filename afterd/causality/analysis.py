@@ -12,7 +12,14 @@ from afterd.causality.named import NOTHING_NAMED, NamedByFailure
 from afterd.causality.semantic import CoreOf
 from afterd.causality.standing import NOTHING_TOLD, Standing
 from afterd.causality.suspicion import Suspect
-from afterd.causality.trials import Clashing, OutcomeOf, OutcomesOf, nothing_clashes
+from afterd.causality.trials import (
+    CameFurther,
+    Clashing,
+    OutcomeOf,
+    OutcomesOf,
+    never_further,
+    nothing_clashes,
+)
 from afterd.causality.watch import Watch
 from afterd.causality.worth import Worth
 from afterd.model.change import NOTHING, ChangeId, ChangeSet
@@ -49,6 +56,7 @@ class Oracles:
     ``verdict_at``: what the test says of a commit's own version, ``verdict_before``: of the one that it was made from.
     ``halving``: the commits' own versions may tell a shorter range, which is then searched instead. ``watch`` ends the
     search with the budget. ``refused``: what the build said against a variant that was built in vain.
+    ``came_further``: whether a variant failed later in the test than the bad version.
     """
 
     outcome: OutcomeOf
@@ -69,6 +77,7 @@ class Oracles:
     watch: Watch = field(default_factory=Watch)
     width: int = 1
     refused: Refused = nothing_said
+    came_further: CameFurther = never_further
 
     def without(self, reverted: ChangeSet) -> Oracles:
         """The same of the variant without these changes: it takes the bad version's place."""

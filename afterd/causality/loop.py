@@ -32,10 +32,12 @@ from afterd.causality.deltas.history import (
     newest_commit,
     oldest_commit,
 )
+from afterd.causality.further import Further
 from afterd.causality.halving import Halving, ShorterRangeError
 from afterd.causality.infection import Green
 from afterd.causality.kinship import kinship
 from afterd.causality.leading import lead_by_names, lead_by_text
+from afterd.causality.led_back import led_back
 from afterd.causality.needs import Needs
 from afterd.causality.reversion import Reversion, TrialsSpentError
 from afterd.causality.shrinking import Root
@@ -47,7 +49,6 @@ from afterd.causality.suspicion import (
     ranked_suspects,
     suspects_of,
 )
-from afterd.causality.tree import causal_tree
 from afterd.causality.trials import BudgetSpentError, Trials
 from afterd.causality.watch import WatchedExecution
 from afterd.limits import SEARCH
@@ -104,8 +105,9 @@ class Loop:
             oracles.outcome,
             self._auxiliary,
             oracles.outcomes,
-            clashing=oracles.clashing,
+            clashing=Further(oracles.clashing, oracles.came_further, self._led_to_without).clashing,
             kin=self._needs.together,
+            came_further=oracles.came_further,
             width=oracles.width,
         )
         executed = frozenset(execution.executed_changes())
@@ -215,23 +217,44 @@ class Loop:
         if root is not None:
             return root
         for reverted in self._reversion.failed_otherwise()[:variants]:
-            names = ", ".join(in_order(reverted))
-            self._progress.stage("tracing another failure", f"as the test fails without {names}")
-            execution = self._oracles.traced(reverted)
-            if execution is None:
-                continue
-            further = Loop(
-                execution,
-                {key: each for key, each in self._changes.items() if key not in reverted},
-                self._everything - reverted,
-                self._oracles.without(reverted),
-                self._progress,
-            ).further(deep)
+            without = self._without(reverted)
+            further = NOTHING if without is None else without.further(deep)
             root = self._reversion.settle(reverted | further, leading) if further else None
             if root is not None:
+                names = ", ".join(in_order(reverted))
                 self._notes.append(f"Without {names} the test fails otherwise, for the rest.")
                 return root
         return None
+
+    def _without(self, reverted: ChangeSet) -> Loop | None:
+        """The search in which the variant without some changes takes the bad version's place; None where it is not
+        recorded.
+        """
+        names = ", ".join(in_order(reverted))
+        self._progress.stage("tracing another failure", f"as the test fails without {names}")
+        execution = self._oracles.traced(reverted)
+        left = {key: each for key, each in self._changes.items() if key not in reverted}
+        of = self._everything - reverted, self._oracles.without(reverted), self._progress
+        return None if execution is None else Loop(execution, left, *of)
+
+    def _led_to_without(self, reverted: ChangeSet) -> ChangeSet:
+        """What the causes of a variant's own failure lead to, without a run; nothing where they lead to several."""
+        without = self._without(reverted)
+        return NOTHING if without is None else without.leading_suspect()
+
+    def leading_suspect(self) -> ChangeSet:
+        """The suspect that weighs more than all others, with what it needs, once the causes have come to one, or lead
+        no further; nothing where none does. No run is made.
+        """
+        while self._causes.open_level():
+            plausible = self._plausible(unmet=False)
+            if plausible and self._explained(plausible):
+                break
+        plausible = self._plausible()
+        whole = sum(suspect.weight for suspect in plausible)
+        if not plausible or 2 * plausible[0].weight <= whole:
+            return NOTHING
+        return frozenset({plausible[0].change}) | self._needs.alone(plausible[0]).needs
 
     def _that_broke_it(self, root: Root) -> Root:
         """The root, or where the test passes without what was changed later, what is guilty there: a change
@@ -457,24 +480,5 @@ class Loop:
         )
 
     def led_back(self, root: ChangeSet) -> LedBack:
-        """The causes from the failure to a root, for when no twin tells its story: further levels are
-        opened, which costs no run, until each root change stands in a cause.
-        """
-        while not root <= self._spoken_of() and self._causes.open_level():
-            continue
-        tree = causal_tree(self._causes.links, root, self._causes.acting())
-        return LedBack(tree, tuple(dict.fromkeys(self._remarks(root))))
-
-    def _spoken_of(self) -> ChangeSet:
-        return NOTHING.union(*self._causes.acting().values())
-
-    def _remarks(self, root: ChangeSet) -> list[str]:
-        """What a reader must know about the evidence."""
-        remarks = [
-            cause.note for cause in (link.cause for link in self._causes.links) if cause.note
-        ]
-        unseen = root - self._spoken_of()
-        if unseen and self._causes.links:
-            names = ", ".join(in_order(unseen))
-            remarks.append(f"No cause leads to {names}: known from re-execution alone.")
-        return remarks
+        """The causes from the failure to a root, for when no twin tells its story."""
+        return led_back(self._causes, root)

@@ -288,14 +288,15 @@ class Reversion:
 
     def _followed(self, trial: Trial, *, halved: bool) -> Trial:
         """A trial; while it fails otherwise, at a line that says of which change, without that as well. ``halved``:
-        where the commits tell more than a set that may fail otherwise again, these are bisected.
+        where the commits tell more than a set that may fail otherwise again, these are bisected, but not where it came
+        further in the test than the bad version.
         """
         for _ in range(SEARCH.followed):
             clash = self._trials.clash(trial) & self._changes.keys()
             if not clash:
                 break
             self._attempts.clashes[trial.asked] = clash
-            if halved:
+            if halved and not self._trials.came_further(trial):
                 self._halve_rather(telling_share(self._attempts.seen))
             if trial.asked | clash in self._attempts.seen:
                 break

@@ -15,6 +15,13 @@ OutcomeOf = Callable[[ChangeSet], Outcome]
 OutcomesOf = Callable[[Sequence[ChangeSet]], Sequence[Outcome]]
 Clashing = Callable[[ChangeSet], ChangeSet]
 """The changes that the other failure of a variant speaks of, once that was run."""
+CameFurther = Callable[[ChangeSet], bool]
+"""Whether a variant, which was run, failed later in the test than the bad version."""
+
+
+def never_further(reverted: ChangeSet) -> bool:  # noqa: ARG001 - it answers a CameFurther's question
+    """The answer where failures do not tell how far the test came."""
+    return False
 
 
 def nothing_clashes(reverted: ChangeSet) -> ChangeSet:  # noqa: ARG001 - it answers a Clashing's question
@@ -67,12 +74,14 @@ class Trials:
         *,
         clashing: Clashing = nothing_clashes,
         kin: Clashing = nothing_clashes,
+        came_further: CameFurther = never_further,
         width: int = 1,
     ) -> None:
         self.runs = 0
         self.width = width
         self._clashing = clashing
         self._kin = kin
+        self._came_further = came_further
         self.proves = auxiliary.standing.proves
         self._outcome = outcome
         self._outcomes = outcomes
@@ -151,6 +160,11 @@ class Trials:
         if clash or trial.outcome.reason is not Unresolved.DIFFERENT_FAILURE:
             return clash
         return self._kin(trial.asked) - trial.auxiliary
+
+    def came_further(self, trial: Trial) -> bool:
+        """Whether a trial failed later in the test than the bad version: that one's fault is repaired."""
+        otherwise = trial.outcome.reason is Unresolved.DIFFERENT_FAILURE
+        return otherwise and self._came_further(trial.reverted)
 
     def unlinked(self, asked: ChangeSet) -> ChangeSet:
         """The part of ``asked`` that a linker's errors speak of; empty where it builds or they do not."""

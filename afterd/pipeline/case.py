@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
-from afterd.config import Settings
+from afterd.config import Budget, Settings
 from afterd.execution.executors.builds_told import BuildsTold
 from afterd.execution.failures.values import told_failure
 from afterd.execution.flakiness import Prior
-from afterd.model.explanation import Failure
+from afterd.model.explanation import Explanation, Failure
 from afterd.model.outcome import FailureKind, Outcome
 from afterd.model.progress import Progress
 from afterd.workspace import FailingTest, Workspace
@@ -42,3 +43,14 @@ def told_by_test(outcome: Outcome) -> Failure | None:
     kind = FailureKind.ASSERTION if said.expected else signature.kind
     file = said.file or signature.file
     return Failure(kind, said.message, file, said.line, said.observed, said.expected)
+
+
+def budget_left(case: Case, found: Explanation) -> Budget | None:
+    """What of the budget an answer has left; None: nothing."""
+    seconds, runs = case.settings.budget.seconds, case.settings.budget.runs
+    if seconds is not None:
+        seconds -= time.monotonic() - case.began
+    if runs is not None:
+        runs -= found.runs.tests
+    spent = (seconds is not None and seconds <= 0) or (runs is not None and runs <= 0)
+    return None if spent else Budget(seconds, runs)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from afterd.config import Budget, Sandbox, Settings, Strategy
+from afterd.config import Sandbox, Settings, Strategy
 from afterd.config.secrets import secrets_of
 from afterd.errors import BuildError, TestError
 from afterd.execution.confirmation import Confirmation, Ends, confirm
@@ -28,7 +28,7 @@ from afterd.pipeline.beside import begin_bad_run, reading_ahead
 from afterd.pipeline.bisected import Bisection, bisected_case, with_red_first
 from afterd.pipeline.broken import Broken, which_broke
 from afterd.pipeline.broken_build import broken_build
-from afterd.pipeline.case import Case
+from afterd.pipeline.case import Case, budget_left
 from afterd.pipeline.elsewhere import Elsewhere, outcomes_elsewhere
 from afterd.pipeline.installed_copy import untested_import
 from afterd.pipeline.merge_sides import with_both_sides
@@ -389,7 +389,7 @@ def _searched_range(
         # The commits told which changes to undo in the bad version.
         found = with_red_first(found, bisection.red_commits())
         return replace(found, remarks=(bisection.note(), *found.remarks))
-    left = _left_after(case, found)
+    left = budget_left(case, found)
     if left is not None:
         inside = bisected_case(case, left, confirmation)
         answer = _explained_failure(inside, bisection.within, before, halved=True)
@@ -477,7 +477,7 @@ def _across(case: Case, parent: str, found: Explanation) -> Explanation | None:
     """What a merge has beside one of its parents that makes the test fail; None where that fails too, or what is left
     of the budget does not tell.
     """
-    left = _left_after(case, found)
+    left = budget_left(case, found)
     if left is None:
         return None
     across = range_between(case.workspace, RevisionRange(parent, found.range.bad))
@@ -488,14 +488,3 @@ def _across(case: Case, parent: str, found: Explanation) -> Explanation | None:
     beside = _explained_failure(case, across, ())
     is_told = beside.status is Status.EXPLAINED and beside.range == across.revisions
     return beside if is_told else None
-
-
-def _left_after(case: Case, found: Explanation) -> Budget | None:
-    """What of the budget an answer has left; None: nothing."""
-    seconds, runs = case.settings.budget.seconds, case.settings.budget.runs
-    if seconds is not None:
-        seconds -= time.monotonic() - case.began
-    if runs is not None:
-        runs -= found.runs.tests
-    spent = (seconds is not None and seconds <= 0) or (runs is not None and runs <= 0)
-    return None if spent else Budget(seconds, runs)

@@ -25,6 +25,15 @@ attrs' releases took hundreds of questions that nothing could answer.
 """
 
 
+Further = Callable[[Outcome], bool]
+"""Whether a variant's outcome shows that it failed later in the test than the bad version."""
+
+
+def never_further(outcome: Outcome) -> bool:  # noqa: ARG001 - it answers a Further's question
+    """The answer where failures do not tell how far the test came."""
+    return False
+
+
 def nothing_missing(reverted: ChangeSet, outcome: Outcome) -> str:  # noqa: ARG001 - it answers a Missing's question
     """The answer for programs whose build tells."""
     return ""
@@ -45,11 +54,14 @@ class RunsAsBuilds:
         oracle: Oracle,
         missing: Missing,
         clashing: Clashing = nothing_clashes,
+        further: Further = never_further,
         most: int = _MOST,
     ) -> None:
         self._oracle = oracle
         self._missing = missing
         self._clashes = clashing
+        self._further = further
+        self._came_further: set[ChangeSet] = set()
         self._clashing: dict[ChangeSet, ChangeSet] = {}
         self._most = self._left = most
 
@@ -70,6 +82,8 @@ class RunsAsBuilds:
         if outcome.reason is Unresolved.BUILD and has_crashed(outcome.detail):
             return replace(outcome, reason=Unresolved.DIFFERENT_FAILURE)
         self._clashing[reverted] = self._clashes(reverted, outcome)
+        if self._further(outcome):
+            self._came_further.add(reverted)
         missing = self._missing(reverted, outcome)
         if not missing or self._clashing[reverted]:
             return outcome
@@ -78,6 +92,10 @@ class RunsAsBuilds:
     def clashing(self, reverted: ChangeSet) -> ChangeSet:
         """The changes that a variant's run, which was made, clashed with; empty: not known."""
         return self._clashing.get(reverted, NOTHING)
+
+    def came_further(self, reverted: ChangeSet) -> bool:
+        """Whether a variant, which was run, failed later in the test than the bad version."""
+        return reverted in self._came_further
 
     def refused(self, reverted: ChangeSet) -> str:
         """What the build said against a variant that was built in vain; empty where a run tells."""

@@ -114,7 +114,10 @@ def search(
     limits, clock = case.workspace.limits, case.workspace.clock
     run = run_work(oracle.cpu)
     with Solver(_worthwhile_limits(limits.solver, run)) as solver:
-        variants = RunsAsBuilds(oracle, tracing.missing, tracing.clashing)
+        bad = oracle.tree_outcome(oracle.tree_of(NOTHING))
+        variants = RunsAsBuilds(
+            oracle, tracing.missing, tracing.clashing, lambda outcome: tracing.further(outcome, bad)
+        )
         execution = tracing.execution or UntracedExecution(in_order(tracing.executed))
         live = {change.id: change for change in wanted.changes.live}
         worth = Worth(
@@ -143,6 +146,7 @@ def search(
             width=oracle.width,
             watch=Watch(lambda: oracle.ledger.seconds_left == 0.0),
             refused=variants.refused,
+            came_further=variants.came_further,
         )
         loop = Loop(execution, live, wanted.everything, oracles, case.progress)
         if tracing.execution is not None:

@@ -60,6 +60,11 @@ def nothing_taken(_message: str) -> Sequence[ChangeId]:
     return ()
 
 
+def not_told_further(outcome: Outcome, than: Outcome) -> bool:  # noqa: ARG001 - it answers how far a test came
+    """The answer where failures do not tell how far the test came."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Tracing:
     """The execution, or the sentence that says why there is none; seconds of build and run.
@@ -67,12 +72,12 @@ class Tracing:
     ``standing`` tells what speaks against a variant without building it, ``closure`` what hangs together
     by its names.
     ``missing`` tells from a run whether what was undone was missed, ``clashing`` what it met that was
-    not; ``took`` are the changes that took away what a failure's message says is missing; ``variant`` traces a
-    variant; ``twin`` is the failing run beside the bad version without a set of changes. ``beside`` gives what was put
-    off: the failing run alone was recorded, and to read it beside the version without a set of changes costs more than
-    to bisect the commits, or to try few changes; ``executed`` are then the changes whose lines it executed.
-    ``outcomes`` are those of the runs that were recorded so far, by their trees, ``lines`` those that the failing one
-    executed.
+    not; ``further`` whether an outcome shows a failure that is later in the test than that of another; ``took`` are the
+    changes that took away what a failure's message says is missing; ``variant`` traces a variant; ``twin`` is the
+    failing run beside the bad version without a set of changes. ``beside`` gives what was put off: the failing run
+    alone was recorded, and to read it beside the version without a set of changes costs more than to bisect the
+    commits, or to try few changes; ``executed`` are then the changes whose lines it executed. ``outcomes`` are those of
+    the runs that were recorded so far, by their trees, ``lines`` those that the failing one executed.
     """
 
     execution: Execution | None
@@ -81,6 +86,7 @@ class Tracing:
     standing: Standing = NOTHING_TOLD
     missing: Missing = nothing_missing
     clashing: Clashing = nothing_clashes
+    further: Callable[[Outcome, Outcome], bool] = not_told_further
     took: Callable[[str], Sequence[ChangeId]] = nothing_taken
     closure: Closure = field(default_factory=Closure)
     variant: TracedVariant = not_traced

@@ -408,7 +408,7 @@ class Machine(Control):
             return self._input(known, frame, operand.sort)
         if not self.symbolic:
             return self._made_of((value, None), operand.sort, [known], frame, code.statement)
-        if code.statement is None or not branches.is_scalar(_zero(operand)):
+        if code.statement is None or not branches.is_scalar(Const(0, operand.sort)):
             return known
         term = Const(value, operand.sort) if term is None else term
         named = self.collector.define_pointer if operand.is_pointer else self.collector.define
@@ -420,7 +420,7 @@ class Machine(Control):
             known = self.operand(frame, code.operands[0])
             if code.operands[0].register in frame.carried:
                 known = self._input(known, frame, code.operands[0].sort)
-            elif branches.is_scalar(_zero(code.operands[0])):
+            elif branches.is_scalar(Const(0, code.operands[0].sort)):
                 known = self.define(frame, code, known)
         if frame.open:
             self.arrived(frame, {"return": known}, frame.meeting(RETURN))
@@ -483,10 +483,6 @@ def _carry(frame: Frame, register: str, *, carried: bool) -> None:
         frame.carried.add(register)
     else:
         frame.carried.discard(register)
-
-
-def _zero(operand: Operand) -> Term:
-    return Const(0, operand.sort)
 
 
 _ACTIONS: dict[str, Callable[[Machine, Frame, Code], None]] = {

@@ -24,7 +24,7 @@ from afterd.model.outcome import Outcome, Unresolved
 from afterd.pipeline.runs_as_builds import Clashing
 from afterd.pipeline.tracers.variant_files import variant_files
 from afterd.pipeline.tracing import Tracing, compared_with, twin_of
-from afterd.trace.python.failure import raised_at
+from afterd.trace.python.failure import came_further, raised_at
 from afterd.trace.python.recorder import RecordedRun
 from afterd.trace.python.source import (
     MissingPieces,
@@ -53,6 +53,7 @@ def traced_python(
         clashing=python_clashes(
             {change.id: change for change in wanted.changes.live}, _texts_of_ends(workspace, wanted)
         ),
+        further=came_further,
         took=partial(took_away, changes=wanted.changes.live),
         twin=partial(twin_of, runs, NOTHING),
         lines=partial(_executed_lines, runs),

@@ -6,7 +6,7 @@ import pytest
 
 from afterd.model.location import Location
 from afterd.model.outcome import Outcome, Unresolved, Verdict
-from afterd.trace.python.failure.failures import raised_at
+from afterd.trace.python.failure import raised_at
 
 PYTEST = """
 test_lib.py:9: in test

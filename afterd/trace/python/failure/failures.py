@@ -9,17 +9,14 @@ Where a test run's exception came from and passed, as pytest or the interpreter 
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import PurePosixPath
 from typing import Any, Protocol
 
 from afterd.execution.failures.pytest_says import compared_values
-from afterd.execution.failures.values import meant_file
-from afterd.model.location import Location
-from afterd.model.outcome import FailureKind, Outcome, Unresolved
+from afterd.model.outcome import FailureKind
 from afterd.model.term import BOOL, INT, Apply, Concrete, Const, Op, Read, Term, reads
 from afterd.model.trace import Predicate
 from afterd.trace.linemap import one_line_of
@@ -470,23 +467,3 @@ _COMPARING = {
     "assertMultiLineEqual": "Eq",
     "assertSequenceEqual": "Eq",
 }
-
-
-_PLACE = re.compile(
-    r'^(?:(?P<file>[^:\s]+\.py):(?P<line>\d+): |\s+File "(?P<path>[^"\n]+)", line (?P<number>\d+))',
-    re.MULTILINE,
-)
-
-
-def raised_at(outcome: Outcome, files: Collection[str]) -> list[Location]:
-    """The lines of these files that the exception of another failure came through, innermost first.
-
-    They are lines of the variant that was run. Empty for any other outcome.
-    """
-    if outcome.reason is not Unresolved.DIFFERENT_FAILURE:
-        return []
-    return [
-        Location(file, int(match["line"] or match["number"]))
-        for match in reversed(list(_PLACE.finditer(outcome.detail)))
-        if (file := meant_file(match["file"] or match["path"], files))
-    ]
