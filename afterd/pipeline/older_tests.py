@@ -30,6 +30,7 @@ from afterd.model.explanation import NO_GREEN
 from afterd.model.outcome import FailureKind, Outcome, Unresolved
 from afterd.model.wording import first_names
 from afterd.pipeline.unrunnable_good import range_with_runnable_good
+from afterd.report.sanitize import clipped_text
 from afterd.vcs.file_changes import KEPT_TEST
 from afterd.workspace import FailingTest, Range
 
@@ -333,7 +334,10 @@ def _note(changes: Iterable[Change], which: str) -> str:
 
 def _new_test_sentence(failed: BuildError | TestError | None, good: Outcome | None) -> str:
     said = str(failed).partition("\n")[2] if failed else (good.detail if good else "")
-    line = telling_line(said)
+    own = good.signature.message.strip() if good and good.signature and not failed else ""
+    line = (
+        clipped_text(own.partition("\n")[0], REPORT.terminal_message) if own else telling_line(said)
+    )
     told = f" With the test put there it says: {line}" if line else ""
     return f"This test is new: {NO_GREEN}.{told}"
 

@@ -73,7 +73,7 @@ def _tell(progress: Progress, folder: Path, is_over: Callable[[float], bool]) ->
                 ("object files built for it", _built(folder, began)),
                 ("packages installed for it", _installed(folder, began)),
             ):
-                if made > told.get(what, 0):
+                if made > max(1, told.get(what, 0)):
                     told[what] = made
                     progress.advanced(made, what)
                     seconds = REPORT.every
