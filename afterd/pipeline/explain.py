@@ -42,7 +42,7 @@ from afterd.pipeline.red_otherwise import (
     unfound_sentence,
     untried_older_commits,
 )
-from afterd.pipeline.same_root import reverted_changes, same_root
+from afterd.pipeline.same_root import repaired_too, reverted_changes, same_root
 from afterd.pipeline.unconfirmed import not_to_explain, unanswered, uncommitted_sentence
 from afterd.report.json import contract
 from afterd.report.masking import Masker
@@ -345,8 +345,8 @@ def _explained_failure(
             raise
     wanted, oracle, confirmation = ends.wanted, ends.oracle, ends.confirmation
     if ends.reason:
-        unexplained = unanswered(case, wanted, oracle, confirmation)
-        return unexplained(Status.ALREADY_RED, ends.reason)
+        reason = f"{ends.reason}{repaired_too(wanted, oracle, before)}"
+        return unanswered(case, wanted, oracle, confirmation)(Status.ALREADY_RED, reason)
     if confirmation.ends is Ends.ALREADY_RED:
         return _from_last_green(case, wanted, oracle, confirmation, before)
     if confirmation.ends is not Ends.CONFIRMED:

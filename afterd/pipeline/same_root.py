@@ -8,8 +8,10 @@ from dataclasses import replace
 from afterd.causality.shrinking import Root
 from afterd.execution.confirmation import Confirmation
 from afterd.execution.oracle import Oracle
+from afterd.limits import REPORT
 from afterd.model.change import NOTHING, ChangeSet, in_order
 from afterd.model.explanation import Explanation, Status
+from afterd.model.wording import first_names
 from afterd.pipeline.bisected import Bisection
 from afterd.pipeline.by_commits import range_of_changes
 from afterd.pipeline.case import Case
@@ -41,6 +43,20 @@ def same_root(
         if oracle.outcome(reverted).passed and _is_minimal(oracle, other):
             return _its_own(case, wanted, oracle, confirmation, other)
     return None
+
+
+def repaired_too(wanted: Range, oracle: Oracle, before: Sequence[Explanation]) -> str:
+    """That an earlier answer repairs a test that has no green to be compared with, as a sentence that comes after
+    another; empty where none does. A run each.
+    """
+    for other in before:
+        undone = reverted_changes(other)
+        if other.status is not Status.EXPLAINED or other.range != wanted.revisions or not undone:
+            continue
+        if oracle.outcome(undone).passed:
+            names = first_names([change.id for change in other.root], REPORT.named)
+            return f" With {names} undone, as for {other.test} (explanation {other.id}), it passes."
+    return ""
 
 
 def _its_own(

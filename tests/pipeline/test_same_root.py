@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -96,3 +97,42 @@ def test_what_was_seen_to_be_needed_is_not_searched_again(tmp_path: Path) -> Non
     assert second["minimal"]
     assert second["runs"]["tests"] <= 1 + MANY
     assert second["tree"]["steps"]
+
+
+NODE_TEST = """\
+import test from 'node:test';
+import assert from 'node:assert';
+import * as ops from '../ops.mjs';
+
+test('NAME', () => {
+  assert.strictEqual(ops.CALL, 2);
+});
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_that_it_repairs_a_new_test_is_said(tmp_path: Path) -> None:
+    """A test that was new, or had moved, had "no green to compare with", and what broke it stood above (autocfg)."""
+    old = NODE_TEST.replace("NAME", "is two").replace("CALL", "two()")
+    new = NODE_TEST.replace("NAME", "is twice").replace("CALL", "twice(1)")
+    ops = "export function two() {\n  return 2;\n}\n\nexport function one() {\n  return 1;\n}\n"
+    more = (
+        ops.replace("return 2", "return 3")
+        + "\nexport function twice(x) {\n  return x * two();\n}\n"
+    )
+    package = {"package.json": '{"scripts": {"test": "node --test test/"}}'}
+    where = tmp_path / "r"
+    (where / "test").mkdir(parents=True)
+    repository(
+        where,
+        {**package, "ops.mjs": ops, "test/a.test.mjs": old},
+        {"ops.mjs": more, "test/a.test.mjs": old, "test/b.test.mjs": new},
+    )
+    done = afterd("explain", "--format", "json", cwd=where)
+    first, second = json.loads(done.out)["explanations"]
+    assert [change["file"] for change in first["root"]] == ["ops.mjs"], done.err
+    assert second["reason"].startswith("This test is new: there is no green to compare with.")
+    guilty = first["root"][0]["id"]
+    assert second["reason"].endswith(
+        f"With {guilty} undone, as for test/a.test.mjs > is two (explanation 1), it passes."
+    )
