@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from afterd.execution.freshness import files_below
+from afterd.vcs.worktree import remove_directory
 
 _ARGUMENTS = r'((?:"(?:[^"\\]|\\.)*"|[^")])*)\)'
 _CMAKE_COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
@@ -23,6 +24,7 @@ _CMAKE_DECLARATION = re.compile(
 )
 _CACHED = re.compile(r"\bCACHE\b")
 _MESON_DEFAULTS = re.compile(r"\bdefault_options\s*:\s*(\[[^\]]*\]|\{[^}]*\}|'[^']*')")
+_MESON_COMPILES = re.compile(r"\bmeson(?:\.py)?\s+compile\b")
 _MESON_OPTIONS = frozenset({"meson_options.txt", "meson.options"})
 
 
@@ -62,8 +64,19 @@ def forget_defaults(root: Path, old: Defaults, new: Defaults, command: Collectio
         if forgotten and path.name == "CMakeCache.txt":
             _forget_in_cache(path, forgotten)
         elif old.meson != new.meson and path.parts[-2:] == ("meson-private", "coredata.dat"):
-            # Meson configures anew by the options that it was given (cmd_line.txt) where it cannot read this file.
-            path.write_bytes(b"")
+            _forget_in_meson(path, " ".join(command))
+
+
+def _forget_in_meson(coredata: Path, command: str) -> None:
+    """Ninja, and ``meson setup --reconfigure``, configure anew by the options that were given (cmd_line.txt) where they
+    cannot read this file; ``meson compile`` refuses it, so that for it the folder is made anew.
+    """
+    folder = coredata.parent.parent
+    refuses = _MESON_COMPILES.search(command) and "--reconfigure" not in command
+    if refuses and not (folder / "meson.build").exists():
+        remove_directory(folder)
+    else:
+        coredata.write_bytes(b"")
 
 
 def _is_cmake(name: str) -> bool:

@@ -14,6 +14,7 @@ from afterd.execution.build import Builder
 from afterd.execution.configured_defaults import declared_defaults
 from afterd.execution.process import Command
 from afterd.execution.recipe import Recipe
+from afterd.execution.runners.meson import Meson
 from afterd.execution.sandbox import run
 from afterd.limits import Limits, ProcessLimits
 
@@ -36,19 +37,47 @@ def _meson(options: str) -> dict[str, str]:
 
 @pytest.mark.skipif(not shutil.which("meson") or not shutil.which("ninja"), reason="no meson")
 @pytest.mark.parametrize(
-    "setup", ["meson setup b -Dword=mine", "test -d b || meson setup b -Dword=mine"]
+    "command",
+    [
+        "meson setup b -Dword=mine && ninja -C b",
+        "(test -d b || meson setup b -Dword=mine) && ninja -C b",
+        "(test -d b || meson setup b -Dword=mine) && meson compile -C b",
+    ],
 )
-def test_meson_forgets_the_defaults_of_another_version(tmp_path: Path, setup: str) -> None:
+def test_meson_forgets_the_defaults_of_another_version(tmp_path: Path, command: str) -> None:
     """As 1.8.0 of pkgconf, which was built as C99 where 1.9.0 had been, and was said to crash."""
     compiler()
     workshop = Workshop(tmp_path)
     options = {"meson_options.txt": "option('word', type: 'string', value: 'none')\n"}
-    recipe = Recipe(("true",), ("sh", "-c", f"({setup}) && ninja -C b"), limits=LIMITS)
+    recipe = Recipe(("true",), ("sh", "-c", command), limits=LIMITS)
     builder = Builder(workshop.slot())
     for declared, year in ((", default_options: ['c_std=c99']", "199901"), ("", "201710")):
         built = builder.build(recipe, workshop.tree(_meson(declared) | options))
         assert built.ok, built.detail
         assert _printed(workshop, builder.slot.path / "b" / "p") == f"mine {year}"
+
+
+@pytest.mark.skipif(not shutil.which("meson") or not shutil.which("ninja"), reason="no meson")
+def test_the_build_that_is_found_takes_other_defaults(tmp_path: Path) -> None:
+    """`meson compile` called its own file corrupted, and the third build was believed to be broken (zix)."""
+    compiler()
+    workshop = Workshop(tmp_path)
+    options = {"meson_options.txt": "option('word', type: 'string', value: 'none')\n"}
+    trees = [_meson(declared) | options for declared in (", default_options: ['c_std=c99']", "")]
+    for files in trees:
+        files["meson.build"] += "test('t', find_program('true'))\n"
+    for name, content in trees[0].items():
+        (tmp_path / "seen").mkdir(exist_ok=True)
+        (tmp_path / "seen" / name).write_text(content)
+    found = Meson().detect(tmp_path / "seen")
+    assert found is not None
+    builder = Builder(workshop.slot())
+    recipe = Recipe(("true",), found.build, limits=LIMITS)
+    for number in (0, 1, 0, 1):
+        built = builder.build(recipe, workshop.tree(trees[number]))
+        assert built.ok, built.detail
+        program = builder.slot.path / ".afterd-build/p"
+        assert _printed(workshop, program) == f"none {('199901', '201710')[number]}"
 
 
 @pytest.mark.skipif(not shutil.which("cmake") or not shutil.which("make"), reason="no cmake")

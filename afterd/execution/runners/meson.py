@@ -39,6 +39,8 @@ class Meson:
             self.name,
             script(
                 f"test -f {BUILD_FOLDER}/build.ninja || meson setup {BUILD_FOLDER}{_switched_on(root)}",
+                # emptied where another version declares other defaults
+                f"test -s {BUILD_FOLDER}/meson-private/coredata.dat || meson setup --reconfigure {BUILD_FOLDER}",
                 f"meson compile -C {BUILD_FOLDER}",
                 # Since Meson 1.7 tests with build_by_default: false are built only when they are run.
                 f"! grep -qs '^build meson-test-prereq:' {BUILD_FOLDER}/build.ninja"
