@@ -20,7 +20,7 @@ from afterd.limits import RANKING
 from afterd.model.explanation import Explanation, Status
 from afterd.model.outcome import FailureKind
 from afterd.model.progress import Progress
-from afterd.workspace import Range, Suite, Workspace, is_python_suite
+from afterd.workspace import Range, Suite, Workspace, is_python_suite, is_uncounted_suite
 
 if TYPE_CHECKING:
     from afterd.localization.votes import Counted
@@ -68,6 +68,8 @@ class Ranker:
         failure = explanation.failure
         if failure is not None and failure.kind is FailureKind.HANG:
             return explanation  # a run that does not end has no counts
+        if is_uncounted_suite(self.suite):
+            return explanation  # nobody misses what there is for two languages alone
         if self._counted is None:
             self._counted = self._count()
         if isinstance(self._counted, _Without):

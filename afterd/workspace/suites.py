@@ -58,6 +58,7 @@ from afterd.workspace.workspace import Workspace
 
 THE_SUITE = "the test suite"
 AUTO = "auto"
+_UNCOUNTED = frozenset({"Cargo", "Go", "npm", "Ruby"})
 _OF_PYTHON = frozenset({"pytest", *REPORTING})
 
 
@@ -153,6 +154,11 @@ def is_python_suite(suite: Suite) -> bool:
     if suite.found is not None:
         return suite.found.runner in _OF_PYTHON
     return started_python(suite.recipe) is not None
+
+
+def is_uncounted_suite(suite: Suite) -> bool:
+    """Whether the suite's runner is of a language of which lines are not counted test by test."""
+    return suite.found is not None and suite.found.runner in _UNCOUNTED
 
 
 def started_python(recipe: Recipe) -> PythonCommand | None:

@@ -131,6 +131,7 @@ def test_that_it_repairs_a_new_test_is_said(tmp_path: Path) -> None:
     done = afterd("explain", "--format", "json", cwd=where)
     first, second = json.loads(done.out)["explanations"]
     assert [change["file"] for change in first["root"]] == ["ops.mjs"], done.err
+    assert "ranking" not in " ".join((*first["notes"], *second["notes"]))
     assert second["reason"].startswith("This test is new: there is no green to compare with.")
     guilty = first["root"][0]["id"]
     assert second["reason"].endswith(

@@ -39,14 +39,13 @@ from afterd.workspace import (
     Suite,
     Workspace,
     is_python_suite,
+    is_uncounted_suite,
     opened_workspace,
     suite_of,
     wanted_range,
 )
 
 Rankings = Mapping[str, Sequence[RankedPlace]]
-
-_UNCOUNTED = frozenset(["Cargo", "Go", "npm"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +165,7 @@ def _counted_spectrum(
     workspace: Workspace, suite: Suite, tree: str, counting: Counting
 ) -> Spectrum:
     """By the language of the suite; a given command that runs no C may start Python somewhere."""
-    if suite.found is not None and suite.found.runner in _UNCOUNTED:
+    if suite.found is not None and is_uncounted_suite(suite):
         raise TestError(
             f"The tests that were found are {suite.found.runner}'s: only C, C++ and Python can be"
             " ranked."
