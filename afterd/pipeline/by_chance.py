@@ -64,9 +64,8 @@ def unless_by_chance(
     reds, greens = further_runs(case.prior or Prior(), red, green, likely=likely)
     if not reds + greens:
         return found
-    stage = (
-        f"no recorded step speaks for it: {reds + greens} more runs of the bad version and of it"
-    )
+    more_runs = f"{reds + greens} more run{'' if reds + greens == 1 else 's'}"
+    stage = f"no recorded step leads to the failure, so chance is ruled out by {more_runs}"
     oracle.progress.stage("confirming the answer", stage)
     before = oracle.counts().confirmation
     seen = _run_that_differs(case, oracle, {NOTHING: reds, reverted: greens})

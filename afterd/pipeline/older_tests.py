@@ -20,6 +20,7 @@ from pathlib import PurePosixPath
 
 from afterd.errors import BuildError, TestError, UntestableError
 from afterd.execution.confirmation import Confirmation, Ends
+from afterd.execution.failures.values import told_failure
 from afterd.execution.flakiness import Repeats
 from afterd.execution.oracle import Oracle
 from afterd.execution.runners import GIVEN
@@ -30,7 +31,6 @@ from afterd.model.explanation import NO_GREEN
 from afterd.model.outcome import FailureKind, Outcome, Unresolved
 from afterd.model.wording import first_names
 from afterd.pipeline.unrunnable_good import range_with_runnable_good
-from afterd.report.sanitize import clipped_text
 from afterd.vcs.file_changes import KEPT_TEST
 from afterd.workspace import FailingTest, Range
 
@@ -334,10 +334,8 @@ def _note(changes: Iterable[Change], which: str) -> str:
 
 def _new_test_sentence(failed: BuildError | TestError | None, good: Outcome | None) -> str:
     said = str(failed).partition("\n")[2] if failed else (good.detail if good else "")
-    own = good.signature.message.strip() if good and good.signature and not failed else ""
-    line = (
-        clipped_text(own.partition("\n")[0], REPORT.terminal_message) if own else telling_line(said)
-    )
+    own = told_failure(good.detail) if good and not failed else None
+    line = own.message if own else telling_line(said)
     told = f" With the test put there it says: {line}" if line else ""
     return f"This test is new: {NO_GREEN}.{told}"
 

@@ -417,3 +417,15 @@ def test_of_what_is_too_long_the_part_that_differs(below: str, values: tuple[str
     """Both sides look the same where they are cut."""
     message = f"assert ['root', ...] == ['root', ...]\n  \n  {below}"
     assert compared_values(message) == values
+
+
+def test_what_a_long_message_ends_with_is_said() -> None:
+    """Its options filled the line, and "failed but should have passed" was cut off (validator.js)."""
+    said = f"Error: isURL('a:1', {'x' * 500}) failed but should have passed"
+    told = told_failure(
+        f"  1 failing\n\n  1) isURL\n     {said}\n      at test (test/a.js:41:15)\n"
+    )
+    assert told is not None
+    assert told.message.startswith("Error: isURL('a:1', xx")
+    assert told.message.endswith("x) failed but should have passed")
+    assert len(told.message) == 300

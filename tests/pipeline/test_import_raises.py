@@ -83,4 +83,4 @@ def _expect_story(path: Path, files: dict[str, str], *runner: str) -> None:
     assert [change["old"][0] for change in found["root"]] == [3]
     assert (found["tree"]["file"], found["tree"]["line"]) == ("memo.py", 4)
     assert found["failure"]["message"] == "ValueError: a memo holds at least one value"
-    assert "no recorded step speaks for it" not in done.err
+    assert "no recorded step leads" not in done.err

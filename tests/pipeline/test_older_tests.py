@@ -15,7 +15,7 @@ from made_changes import change
 from pipeline_runs import afterd, repository
 
 from afterd.execution.recipe import Recipe
-from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Verdict
+from afterd.model.outcome import Outcome, Verdict
 from afterd.pipeline.older_tests import OwnTest, _new_test_sentence, choices, own_test, telling_line
 from afterd.workspace import FailingTest
 
@@ -377,13 +377,8 @@ def test_what_a_new_test_says_at_the_good_version_is_told_by_the_line_that_names
 
 def test_a_new_test_is_told_with_its_own_failure_and_not_with_a_count() -> None:
     """Mocha's first line says how many pass: "With the test put there it says: 0 passing (584ms)" (validator.js)."""
-    signature = FailureSignature(
-        FailureKind.EXIT, 'Error: isURL("a:1") failed but should have passed\nat x'
-    )
-    good = Outcome(Verdict.FAIL, detail="0 passing (584ms)\n1 failing", signature=signature)
-    told = _new_test_sentence(None, good)
-    assert told.endswith('it says: Error: isURL("a:1") failed but should have passed')
-    assert _new_test_sentence(None, replace(good, signature=None)).endswith(
-        "it says: 0 passing (584ms)"
-    )
+    said = 'Error: isURL("a:1") failed but should have passed'
+    detail = f"  0 passing (584ms)\n  1 failing\n\n  1) isURL\n     {said}\n      at test (test/a.js:41:15)\n"
+    told = _new_test_sentence(None, Outcome(Verdict.FAIL, detail=detail))
+    assert told.endswith(f"it says: {said}")
     assert _new_test_sentence(None, None) == "This test is new: there is no green to compare with."

@@ -48,3 +48,11 @@ def normalised(message: str) -> str:
 def without_values(message: str) -> str:
     """A message of an assertion, which quotes values: those are taken out too."""
     return normalised(_QUOTED.sub("TEXT", message))
+
+
+def shortened(text: str) -> str:
+    """``text`` on one line; of what is too long its beginning and its end, which often says what is wrong."""
+    line, end = _SPACE.sub(" ", text).strip(), LONGEST_MESSAGE // 3
+    if len(line) <= LONGEST_MESSAGE:
+        return line
+    return f"{line[: LONGEST_MESSAGE - end - 3]} … {line[-end:]}"

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from afterd.execution.failures.pytest_says import compared_values, said_by_pytest
-from afterd.execution.failures.text import LONGEST_MESSAGE, one_line
+from afterd.execution.failures.text import LONGEST_MESSAGE, one_line, shortened
 from afterd.model.location import Location
 
 _V = r"(?P<{}>[^\n]+?)"
@@ -187,7 +187,7 @@ def _told_by_match(match: re.Match[str]) -> Told:
 
 def _without_rules(message: str) -> str:
     """A message in one line, without what is drawn around it (``==== case 17 ====``)."""
-    return _RULES.sub("", one_line(message))
+    return _RULES.sub("", shortened(message))
 
 
 def _with_place(said: Told, text: str, match: re.Match[str]) -> Told:
