@@ -39,9 +39,8 @@ _UNCHECKED = (
     "The answer was seen to pass in a warm process alone: the budget was spent before it was run in a"
     " process of its own."
 )
-
-
-_ELSEWHERE = "The commits' own versions tell a shorter range, which is searched instead."
+_UNSEARCHED = "The budget was spent once the commits' own versions had told a shorter range: that was not searched."
+"""Said only where nothing of the budget is left: else what is found there is the answer."""
 
 
 def searched_explanation(
@@ -103,7 +102,7 @@ def _found_by_evidence(
         bisection.undone = likely_commit(case, wanted, oracle, bisection, guilt)
         made = of_red_commits(case, wanted, oracle, bisection, guilt)
         if bisection.within is not None and not made:
-            return Found(reason=_ELSEWHERE), tracing  # its own part of the range is searched
+            return Found(reason=_UNSEARCHED, out_of_budget=True), tracing
         searched = range_of_changes(wanted, made) if made else wanted
     if tracing.beside is not None:
         with clock.during(Phase.TRACE):

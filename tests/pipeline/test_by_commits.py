@@ -129,11 +129,7 @@ def test_where_a_later_commit_wrote_of_the_line_as_well_what_the_commits_leave_i
     tmp_path: Path,
 ) -> None:
     """Mwparserfromhell's whole range was read, and two changes of commits that were known to be green undone."""
-    path = tmp_path / "repository"
-    commits = _history(path, LONG, parts=1)
-    program = (path / "ops.py").read_text()
-    (path / "ops.py").write_text(program.replace("return 1\n", "return 1 + 0\n", 1))
-    authored_git(path, "commit", "-qam", "the same, in other words")
+    path, commits = _rewritten_later(tmp_path / "repository")
     found, heard = _explained(path, commits[0])
     assert found.status is Status.EXPLAINED
     assert found.range.bad == commits[BREAKS], "its own part of the range"
@@ -142,6 +138,19 @@ def test_where_a_later_commit_wrote_of_the_line_as_well_what_the_commits_leave_i
     assert "reading the two runs" not in heard.stages, "few changes are tried"
     assert found.tree is not None
     assert found.runs.tests <= (COMMITS + 1).bit_length() + 1
+    path, commits = _rewritten_later(tmp_path / "again")
+    left, _ = _explained(path, commits[0], Budget(runs=found.runs.tests - 1))
+    assert left.status is Status.INCONCLUSIVE
+    assert left.reason.startswith("The budget was spent")
+
+
+def _rewritten_later(path: Path) -> tuple[Path, list[str]]:
+    """A history whose last commit wrote of the guilty line as well."""
+    commits = _history(path, LONG, parts=1)
+    program = (path / "ops.py").read_text()
+    (path / "ops.py").write_text(program.replace("return 1\n", "return 1 + 0\n", 1))
+    authored_git(path, "commit", "-qam", "the same, in other words")
+    return path, commits
 
 
 def test_a_commit_of_many_changes_is_searched_beside_the_version_without_it(tmp_path: Path) -> None:
