@@ -134,7 +134,7 @@ class Case:
         met = {change for step in self.closure.values() for change in step.changes}
         met |= {change for step in self.closure for change in self.execution.omitted(step)}
         by_id = self.changes.by_id()
-        return {_summary(by_id[change]) for change in met}
+        return {changed_lines(by_id[change]) for change in met}
 
     def at(self, text: str) -> list[Step]:
         """The steps of the closure whose line contains a text, in execution order."""
@@ -165,7 +165,7 @@ def steps_behind(execution: Execution, failures: Iterable[Predicate]) -> dict[St
     return found
 
 
-def _summary(change: Change) -> str:
+def changed_lines(change: Change) -> str:
     """The changed lines of a change in one line."""
     lines = [
         line

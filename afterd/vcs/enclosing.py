@@ -92,6 +92,11 @@ class Enclosing:
         words = head.split()
         return not {b"struct", b"union"}.isdisjoint(words) and b"(" not in head and b"=" not in head
 
+    def is_table(self, line: int) -> bool:
+        """Whether the symbol is a variable with an initialiser in braces."""
+        head = self._head(line).rstrip()
+        return head.endswith(b"=") and not head.lstrip().startswith(b"#")
+
     def _head(self, line: int) -> bytes:
         """What stands before the brace of the symbol; nothing where there is none."""
         first, found = self._around(line)

@@ -69,6 +69,7 @@ _DECLARATION = re.compile(
     r"(?!(?:return|goto|else|case|delete|throw|new|using)\b)[A-Za-z_]\w*"
     r"[\s*]+(\w+)\s*(?:\[[^\]]*\]|:\s*\d+)*\s*(?:=[^=].*)?[;,]"
 )
+_CONSTANT = re.compile(r"^\s*(?:[\w:]+\s+)*const(?:expr)?\s(?:[\w:<>]+\s+)+(\w+)\s*=([^=;]+);")
 _INCLUDED = re.compile(r'^\s*#\s*include\s*["<](?:[^">]*/)?([^/">]+)[">]')
 _MAKES_C = frozenset([".y", ".yy", ".ypp", ".y++", ".l", ".ll", ".lpp", ".l++", ".re"])
 _ENUMERATION = re.compile(r"\benum\b[^{;]*\{([^}]*)")
@@ -78,7 +79,8 @@ _ENUMERATOR = re.compile(r"^\s*([A-Za-z_]\w*)\s*(?:=[^=;]*)?,?\s*(?:/[/*].*)?$")
 @dataclass(frozen=True, slots=True)
 class Declared:
     """Names that a change declares; ``function`` restricts them to one function when it is not empty.
-    ``fields`` are those of them that only a struct or a union has, ``records`` the names of these.
+    ``fields`` are those of them that only a struct or a union has, ``records`` the names of these. ``is_table``: it is
+    the table in whose rows the change is, which a compiler may read.
     """
 
     change: ChangeId
@@ -86,6 +88,7 @@ class Declared:
     function: str
     fields: frozenset[str] = frozenset()
     records: frozenset[str] = frozenset()
+    is_table: bool = False
 
 
 def declarations(
@@ -108,6 +111,7 @@ def declarations(
             continue
         names: dict[str, set[str]] = defaultdict(set)
         fields, others, records = set[str](), set[str](), set[str]()
+        tables = set[str]()
         own = change.symbol if is_function(change.symbol) else ""
         places = ((change.old_file, change.old), (change.file, change.new))
         for side, (file, span) in zip(sides, places, strict=True):
@@ -115,6 +119,7 @@ def declarations(
                 continue
             for line in range(span.start, span.start + span.count):
                 declared = dict(_declared_at(side.sources, file, line))
+                tables |= {side.table_at(file, line)} - {"", own}
                 inside = own or (side.function_at(file, line, is_function) if declared else "")
                 names[inside].update(declared)
                 for name, is_variable in declared.items():
@@ -132,6 +137,7 @@ def declarations(
             for function, known in names.items()
             if known
         ]
+        found += [Declared(change.id, frozenset({table}), "", is_table=True) for table in tables]
     return tuple(found)
 
 
@@ -170,6 +176,11 @@ class _Side:
         """The struct or union around a line, by its own name; '' where there is none that has one."""
         around = self._around(file)
         return around.name(line).rpartition("::")[2] if around.is_record(line) else ""
+
+    def table_at(self, file: str, line: int) -> str:
+        """The variable in whose initialiser a line is, by its own name; '' where it is in none."""
+        around = self._around(file)
+        return around.name(line).rpartition("::")[2] if around.is_table(line) else ""
 
     def _around(self, file: str) -> Enclosing:
         if file not in self._enclosing:
@@ -214,12 +225,15 @@ def through_macros(names: frozenset[str], macros: Mapping[str, frozenset[str]]) 
 
 
 def macros_of(sources: Sources, files: Iterable[str]) -> dict[str, frozenset[str]]:
-    """Every macro defined in these files with the identifiers of its body."""
+    """Every macro defined in these files with the identifiers of its body, and every constant on a line of its own,
+    whose value a compiler puts where it is named.
+    """
     found: dict[str, frozenset[str]] = {}
     for file in files:
         lines = sources.lines(file)
         for at, text in enumerate(lines):
-            macro = macro_definition(text)
+            constant = _CONSTANT.match(text)
+            macro = (constant[1], constant[2]) if constant else macro_definition(text)
             if macro is None:
                 continue
             body, following = macro[1], at

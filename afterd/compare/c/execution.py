@@ -35,6 +35,7 @@ from afterd.trace.c.read import (
     StepIds,
     choices,
     initial_counterpart,
+    is_initial_alike,
     partners,
 )
 from afterd.trace.c.recorder import CRecorder, RecordedRun
@@ -217,7 +218,12 @@ class LlvmExecution:
         if statement.kind is StepKind.INITIAL:
             cells = pair.bad.ids.cells.get(statement.step)
             placed = pair.bad.symbols.at(cells.address) if cells else None
-            return pair.ties.of_global(placed, cells.address) if placed and cells else ()
+            if cells is None or placed is None:
+                return ()
+            mine, green = pair.bad.symbols, pair.green.symbols if pair.green else None
+            value = mine.initial(cells.address, cells.size)
+            alike = green is not None and is_initial_alike(mine, green, cells, value)
+            return pair.ties.of_global(placed, cells.address, alike=alike)
         return pair.ties.of(statement)
 
     def indirect_influences(self, use: StepId, definition: StepId) -> Sequence[StepId]:
@@ -443,15 +449,10 @@ def _green_value(pair: ProcessPair, statement: Statement, tied: tuple[ChangeId, 
             Aligned.SAME, statement.value, _readable_statement(pair.bad, statement), elsewhere
         )
         return GreenValue(Aligned.DIFFERENT) if tied else same
-    equal = there == statement.value or _same_function(pair, statement.value, there)
+    mine = pair.bad.symbols
+    equal = pair.green and is_initial_alike(mine, pair.green.symbols, cells, statement.value)
     alignment = Aligned.SAME if equal else Aligned.DIFFERENT
     return GreenValue(alignment, there, rendered_value(there, bitvec(8 * cells.size)), elsewhere)
-
-
-def _same_function(pair: ProcessPair, mine: int, other: int) -> bool:
-    """Whether two initial values are the address of one function."""
-    name = pair.bad.symbols.function(mine)
-    return bool(name and pair.green and pair.green.symbols.function(other) == name)
 
 
 def _telling_failures(pair: ProcessPair, found: Iterable[Failed]) -> list[Failed]:

@@ -24,8 +24,10 @@ from afterd.limits import C_PAIR
 from afterd.model.change import Change, ChangeId
 from afterd.model.location import Location
 from afterd.trace.c.build.source import Sources
-from afterd.trace.c.read import FunctionView, Instance, Passed, Placed, Statement
+from afterd.trace.c.build.tables import Rows, Tables
+from afterd.trace.c.read import FunctionView, Instance, Passed, Placed, Statement, Unit
 from afterd.trace.linemap import LineMap
+from afterd.vcs.tokens import Language, TokenKind, tokens
 
 
 class Ties:
@@ -42,6 +44,7 @@ class Ties:
         self._lines, self._good, self._bad = lines, good, bad
         self._alignment = alignment
         self._fingerprints = Fingerprints()
+        self._tables = Tables(bad)
         files = {change.file for change in changes} | {
             unit.module.source for unit in alignment.bad.program.units
         }
@@ -58,6 +61,7 @@ class Ties:
                 self._declaring[name].append(number)
         self._visibility = Visibility(changes, (good, bad), alignment)
         self.of_line = cache(self._of_line)
+        self._in_rows = cache(self._in_rows_uncached)
 
     def of(self, statement: Statement) -> tuple[ChangeId, ...]:
         """The changes that altered a statement, in diff order of discovery."""
@@ -111,17 +115,25 @@ class Ties:
         named = self._by_name(view, file, line) if not direct else ()
         return tuple(dict.fromkeys((*direct, *named)))
 
-    def _by_name(self, view: FunctionView, file: str, line: int) -> tuple[ChangeId, ...]:
+    def _by_name(
+        self, view: FunctionView, file: str, line: int, *, tables: bool = True
+    ) -> tuple[ChangeId, ...]:
         mentioned = self._declaring.keys() & self._bad.identifiers(file, line)
         numbers = sorted({number for name in mentioned for number in self._declaring[name]})
         candidates = [
             declared.change
             for declared, names in (self._declared[number] for number in numbers)
             if declared.function in {"", view.name}
-            and self._visibility.reaches(declared.change, view)
+            and self._visibility.reaches(declared.change, view.unit)
             and (mentioned & names - declared.fields or self._reads(declared, view, file, line))
+            and not (declared.is_table and (not tables or self._loads(declared, view, file, line)))
         ]
         return tuple(candidates) if candidates and self._altered(view, file, line) else ()
+
+    def _loads(self, declared: Declared, view: FunctionView, file: str, line: int) -> bool:
+        """Whether a statement names a table when it runs: what it reads there is a step of its own."""
+        texts = self._fingerprints.by_line(view).get((file, line), ())
+        return any(name in text for text in texts for name in declared.names)
 
     def _reads(self, declared: Declared, view: FunctionView, file: str, line: int) -> bool:
         """Whether a statement may read a field of a struct: it names a member, where a name alone is none, and its
@@ -155,46 +167,49 @@ class Ties:
         there = self._fingerprints.by_line(other).get(self._lines.to_good(file, line), ())
         return here != there
 
-    def of_global(self, placed: Placed, address: int) -> tuple[ChangeId, ...]:
-        """The changes in the initialiser of a global, only in the element an address is in if it can be told."""
-        if placed.variable is None:
-            return ()
-        where = placed.variable.location
-        if not where.line:  # a literal, or the initialiser of a local array: tied where it is used
-            return ()
-        element = self._element(placed, address)
-        first, last = element or self._bad.table(where.file, where.line)
-        found = self._lines.changes_in_bad(where.file, first, last)
-        if not found and element:
-            found = self._lines.changes_in_bad(where.file, *self._bad.table(where.file, where.line))
-        mentioned = frozenset(
-            name
-            for line in range(first, last + 1)
-            for name in self._bad.identifiers(where.file, line)
-        )
-        named = tuple(
-            declared.change
-            for declared, names in self._declared
-            if not declared.function and names & mentioned
-        )
-        return tuple(dict.fromkeys((*found, *named)))
-
-    def _element(self, placed: Placed, address: int) -> tuple[int, int] | None:
+    def of_global(self, placed: Placed, address: int, *, alike: bool) -> tuple[ChangeId, ...]:
+        """The changes in the initialiser of a global: where it can be told, only in the part that an address is in,
+        unless nothing changed there and another value stands in it than in green (``alike``: the same does).
+        """
         variable = placed.variable
         if variable is None:
-            return None
-        body = variable.definition
-        at = body.find("[")
-        if at < 0 or " x " not in body[at:]:
-            return None
-        number = body[at + 1 :].split(" x ", 1)[0]
-        if not number.isdigit() or not int(number):
-            return None
-        return self._bad.element(
-            variable.location.file,
-            variable.location.line,
-            (address - placed.address) // max(placed.size // int(number), 1),
+            return ()
+        where = variable.location
+        if not where.line:  # the initialiser of a local array: tied where it is used
+            return ()
+        path = placed.unit.path(variable, address - placed.address) if variable.name else ()
+        start = Rows(where.file, where.line, where.line)
+        numbers = placed.unit.debug.enumerators.get
+        table = self._tables.table(variable.name, start, path, numbers)
+        found = self._in_rows(table.part, placed.unit) if table.part else ()
+        if found or (table.part and alike):
+            return found
+        everywhere = self._in_rows(table.whole, placed.unit), self._removed_from(table.whole)
+        return tuple(dict.fromkeys(change for changes in everywhere for change in changes))
+
+    def _removed_from(self, rows: Rows) -> tuple[ChangeId, ...]:
+        """The changes that removed lines which stood between some in the good version."""
+        file, first = self._lines.to_good(rows.file, rows.first)
+        _, last = self._lines.to_good(rows.file, rows.last)
+        return self._lines.changes_in_good(file, first, last)
+
+    def _in_rows_uncached(self, rows: Rows, unit: Unit) -> tuple[ChangeId, ...]:
+        """The changes of some lines of a table, and of what is declared for those that they name."""
+        found = self._lines.changes_in_bad(rows.file, rows.first, rows.last)
+        lines = self._bad.lines(rows.file)[rows.first - 1 : rows.last]
+        mentioned = {
+            token.text
+            for token in tokens("\n".join(lines), Language.C)
+            if token.kind is TokenKind.WORD
+        }
+        named = (
+            declared.change
+            for declared, names in self._declared
+            if not (declared.function or declared.is_table)
+            and names & mentioned
+            and self._visibility.reaches(declared.change, unit)
         )
+        return tuple(dict.fromkeys((*found, *named)))
 
     def removed_at(self, view: FunctionView, place: Location) -> tuple[ChangeId, ...]:
         """The changes that removed or altered a statement of the good version."""
@@ -204,7 +219,8 @@ class Ties:
 
     def _removed_by_name(self, view: FunctionView, place: Location) -> tuple[ChangeId, ...]:
         file, line = self._lines.to_bad(place.file, place.line)
-        return self._by_name(view, file, line) if self._bad.text(file, line) else ()
+        found = self._bad.text(file, line)
+        return self._by_name(view, file, line, tables=False) if found else ()
 
 
 def _call_place(passed: Passed) -> Location:

@@ -14,7 +14,7 @@ from functools import cache
 from afterd.compare.c.alignment import Alignment
 from afterd.model.change import Change, ChangeId
 from afterd.trace.c.build.source import Sources
-from afterd.trace.c.read import FunctionView
+from afterd.trace.c.read import Unit
 
 
 class Visibility:
@@ -29,9 +29,9 @@ class Visibility:
         self._made_of = frozenset(unit.file for unit in units)
         self._knowing = cache(self._knowing_files)
 
-    def reaches(self, change: ChangeId, view: FunctionView) -> bool:
-        """Whether the module of a function may know what a change declares, also where that cannot be told."""
-        module = view.unit.file
+    def reaches(self, change: ChangeId, unit: Unit) -> bool:
+        """Whether a module may know what a change declares, also where that cannot be told."""
+        module = unit.file
         if all(module not in version.compiled for version in self._versions):
             return True
         knowing = [self._knowing(file) for file in self._files[change]]

@@ -6,10 +6,11 @@ import shutil
 
 import pytest
 from conftest import INSTALLED
-from two_versions import VERSIONS, Case, traced_cases
+from two_versions import VERSIONS, Case, changed_lines, traced_cases
 
 from afterd.causality.origins import origins
 from afterd.model.outcome import FailureKind
+from afterd.model.term import reads
 from afterd.model.trace import Alignment
 from afterd.trace.c.read.program import demangled_name
 
@@ -114,3 +115,32 @@ def test_what_a_stream_was_given_is_behind_the_text_that_it_gave(cxx: dict[str, 
     by_id = case.changes.by_id()
     met = [by_id[each] for step in origins(case.execution, [byte]) for each in step.changes]
     assert "place(2, 20)" in met[0].patch
+
+
+@pytest.mark.parametrize(
+    ("case", "guilty"),
+    [
+        ("map", '-{"three", 3}, +{"three", 4},'),
+        ("constant", '-{"low", 5}, +{"low", 6},'),
+        ("member", "-{',', 4.5}, +{',', 5.5},"),
+    ],
+)
+def test_an_entry_of_a_table_is_met_and_no_other_entry(
+    cxx: dict[str, Case], case: str, guilty: str
+) -> None:
+    """What fills it when the program begins, what a compiler worked out of it, and a class's own."""
+    assert _infected_ties(cxx[case]) == {guilty}
+
+
+def _infected_ties(case: Case) -> set[str]:
+    """The changes that the steps behind a failure met which are not as in green; a std::map has hundreds."""
+    waiting = [read.step for each in case.failures for read in reads(each.condition)]
+    texts = {each.id: changed_lines(each) for each in case.changes.changes}
+    seen, met = set[int](), set[str]()
+    while waiting:
+        step = case.execution.step(waiting.pop())
+        if step.id not in seen and step.green.alignment is not Alignment.SAME:
+            met |= {texts[change] for change in step.changes}
+            waiting += [read.step for read in reads(step.term)]
+        seen.add(step.id)
+    return met

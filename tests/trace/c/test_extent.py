@@ -51,3 +51,18 @@ def test_a_long_statement_is_one(tmp_path: Path) -> None:
     lines = ["int a;", "return sum(", *[f"    {number}," for number in range(80)], "    0);"]
     (tmp_path / "a.cc").write_text("\n".join(lines))
     assert Sources(tmp_path).extent("a.cc", 2) == (2, 83)
+
+
+def test_a_row_of_a_table_is_a_statement_of_its_own(tmp_path: Path) -> None:
+    """A std::map is filled when the program begins: each row was altered by the changes of all."""
+    lines = [
+        "std::map<int, int> all = {",
+        "    {1, 2},",
+        "    {3, 4},  // so",
+        "    {5,",
+        "     6},",
+        "};",
+    ]
+    (tmp_path / "a.cc").write_text("\n".join(lines))
+    sources = Sources(tmp_path)
+    assert [sources.extent("a.cc", line) for line in (2, 3, 4)] == [(2, 2), (3, 3), (4, 6)]

@@ -1,4 +1,4 @@
-"""The C text behind a line: the whole statement, the identifiers in it, the element of a table."""
+"""The C text behind a line: the whole statement, the identifiers in it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ _DEFINE = re.compile(r"^\s*#\s*define\s+(\w+)(.*)$")
 _ENDS = (";", "{", "}", ":")
 _CONTROL = re.compile(r"(?:\}\s*)?(?:else\s+)?(?:if|for|while|switch)\b")
 _LONGEST = 100  # lines of one statement: a parser made of templates, in libsass, has 80
-_LONGEST_TABLE = 20_000
 
 
 class Sources:
@@ -26,7 +25,6 @@ class Sources:
         self.lines = cache(self._lines)
         self.extent = cache(self._extent)
         self.identifiers = cache(self._identifiers)
-        self.table = cache(self._table)
         self.includers = cache(self._includers)
         self.members = cache(self._members)
         self._ended = cache(self._ended_uncached)
@@ -88,43 +86,6 @@ class Sources:
         text = "\n".join(self.lines(file)[first - 1 : last])
         return frozenset(found[1] or found[2] for found in _MEMBER.finditer(text))
 
-    def _table(self, file: str, line: int) -> tuple[int, int]:
-        """First and last line of the declaration, with its initialiser, that begins at a line."""
-        lines = self.lines(file)
-        depth = 0
-        for at in range(line - 1, min(len(lines), line - 1 + _LONGEST_TABLE)):
-            code = _without_comment(lines[at])
-            depth += code.count("{") - code.count("}")
-            if depth <= 0 and ";" in code:
-                return line, at + 1
-        return line, line
-
-    def element(self, file: str, line: int, index: int) -> tuple[int, int] | None:
-        """The lines of the ``index``-th top-level element of an initialiser; None with designators."""
-        first, last = self.table(file, line)
-        body = "\n".join(_without_comment(text) for text in self.lines(file)[first - 1 : last])
-        start = body.find("{", body.find("="))
-        if start < 0 or re.search(r"[{,]\s*\[[^\]]+\]\s*=", body):
-            return None
-        depth, number, line_number = 0, 0, first + body[:start].count("\n")
-        begun = line_number
-        for letter in body[start:]:
-            if letter == "\n":
-                line_number += 1
-                begun = line_number if number > index else begun
-            elif letter in "{([":
-                depth += 1
-            elif letter in "})]":
-                depth -= 1
-                if depth == 0:
-                    return (begun, line_number) if number == index else None
-            elif letter == "," and depth == 1:
-                if number == index:
-                    return begun, line_number
-                number += 1
-                begun = line_number
-        return None
-
 
 def _statement_ends_at(lines: Sequence[str], at: int) -> bool:
     """Whether a statement, a block, a label or a preprocessor line ends here; a line of comment goes
@@ -135,6 +96,8 @@ def _statement_ends_at(lines: Sequence[str], at: int) -> bool:
     code = _without_comment(lines[at]).strip()
     if not code or code.endswith(_ENDS) or code.startswith("#") or code == "else":
         return True
+    if code.startswith("{") and code.endswith("},"):
+        return code.count("{") == code.count("}")  # a row of a table is made by itself
     return bool(_CONTROL.match(code)) and code.endswith(")") and code.count("(") == code.count(")")
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache, cached_property
+from math import prod
 
 from afterd.model.location import Location
 
@@ -11,6 +14,9 @@ _NODE = re.compile(r"^!(\d+) = (?:distinct )?(.*)$", re.MULTILINE)
 _ATTACHED = re.compile(r"!dbg !(\d+)")
 _FIRST = re.compile(r"!\{!(\d+)")
 _CHARACTER = re.compile(r"DW_ATE_(?:un)?signed_char\b")
+_LISTED = re.compile(r"!(\d+)")
+_PLAIN = re.compile(r"DW_TAG_(?:structure|class)_type")
+_VALUE = re.compile(r"\bvalue: (-?\d+)")
 _DECLARED = re.compile(r"#dbg_declare\(ptr (%[-a-zA-Z$._0-9]+), !(\d+),")
 
 
@@ -27,6 +33,15 @@ def _reference(node: str, key: str) -> int:
 def _text(node: str, key: str) -> str:
     found = re.search(rf'\b{key}: "((?:[^"\\]|\\.)*)"', node)
     return found.group(1) if found else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One step into a table: which element of ``of`` (-1: nobody says of how many), or which member, with its name."""
+
+    number: int
+    name: str = ""
+    of: int = -1
 
 
 class DebugInformation:
@@ -93,6 +108,43 @@ class DebugInformation:
         return _text(node, "name"), Location(
             self.file(_reference(node, "file")), _number(node, "line")
         )
+
+    def path(self, attachment: int, offset: int) -> Iterator[Part]:
+        """The elements and members of a global variable that some byte of it is in, outermost first."""
+        variable = self._nodes.get(_reference(self._nodes.get(attachment, ""), "var"), "")
+        yield from self._path(self._underlying(_reference(variable, "type")), 8 * offset)
+
+    def _path(self, kind: str, bits: int) -> Iterator[Part]:
+        """The same within a type, of which that bit is."""
+        inner = self._nodes.get(_reference(kind, "elements"), "")
+        listed = [self._nodes.get(int(each), "") for each in _LISTED.findall(inner)]
+        if "DW_TAG_array_type" in kind:
+            element = self._underlying(_reference(kind, "baseType"))
+            counts = [_number(each, "count") or -1 for each in listed]
+            for at, count in enumerate(counts):
+                size = _number(element, "size") * prod(counts[at + 1 :])
+                if size <= 0:
+                    return
+                yield Part(bits // size, of=count)
+                bits %= size
+            yield from self._path(element, bits)
+        elif _PLAIN.search(kind) and all("DW_TAG_member" in each for each in listed):
+            members = [each for each in listed if "DIFlagStaticMember" not in each]
+            for at, each in enumerate(members):
+                within = bits - _number(each, "offset")
+                if 0 <= within < _number(each, "size"):
+                    yield Part(at, _text(each, "name"))
+                    yield from self._path(self._underlying(_reference(each, "baseType")), within)
+                    return
+
+    @cached_property
+    def enumerators(self) -> dict[str, int]:
+        """The values of enumerators by name."""
+        return {
+            _text(node, "name"): int(found.group(1))
+            for node in self._nodes.values()
+            if node.startswith("!DIEnumerator") and (found := _VALUE.search(node))
+        }
 
     def _unsigned(self, number: int) -> bool:
         node = self._underlying(number)

@@ -21,6 +21,7 @@ from afterd.trace.c.read.symbols import (
     Placed,
     in_variable_of_both,
     initial_counterpart,
+    is_initial_alike,
     same_address,
 )
 from afterd.trace.c.read.values import known_value
@@ -50,6 +51,7 @@ __all__ = [
     "format_of",
     "in_variable_of_both",
     "initial_counterpart",
+    "is_initial_alike",
     "known_value",
     "partners",
     "plain_name",

@@ -24,7 +24,7 @@ from afterd.trace.c.ir.ir import (
     stack_slots,
 )
 from afterd.trace.c.ir.irtypes import Layout
-from afterd.trace.c.ir.metadata import DebugInformation
+from afterd.trace.c.ir.metadata import DebugInformation, Part
 from afterd.trace.c.ir.recorded import tags
 from afterd.trace.c.weave.instrument import NumberedFunction, global_names, structs
 from afterd.trace.c.window import records
@@ -89,6 +89,11 @@ class Unit:
                 symbol.strip('"'), name, self.relative(place), definition
             )
         return found
+
+    def path(self, variable: GlobalVariable, offset: int) -> tuple[Part, ...]:
+        """The elements and members of a global that one of its bytes is in, outermost first."""
+        attached = re.search(r"!dbg !(\d+)", variable.definition)
+        return tuple(self.debug.path(int(attached.group(1)), offset)) if attached else ()
 
     def relative(self, place: Location) -> Location:
         """The location with its file relative to the source tree's root, ``..`` resolved."""

@@ -369,14 +369,22 @@ class Statements:
         return found
 
     def _pointed(self, pointer: int, before: int, most: int) -> list[Read]:
-        """The first bytes behind a pointer, to the end of a text, where the program itself stored them."""
+        """The first bytes behind a pointer, to the end of a text, where the program itself stored them or where
+        they are a table's, not a literal's.
+        """
         found: list[Read] = []
         for at in range(most):
             byte = self.values.memory.read(pointer + at, 1, before, sort_of("i8"), None)
-            found += [read for read in reads(byte) if not self.ids.is_initial(read.step)]
+            found += [read for read in reads(byte) if self._is_told(read)]
             if not known_value(byte):
                 break
         return found
+
+    def _is_told(self, read: Read) -> bool:
+        """Whether it is known who put the bytes there: a step, or who wrote a variable's initialiser."""
+        if not self.ids.is_initial(read.step):
+            return True
+        return self.values.symbols.is_table(self.ids.cells[read.step].address)
 
     def _returned(self, step: StepId, position: int) -> Statement:
         depth = self.recording.depth_at(position)

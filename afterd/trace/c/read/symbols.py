@@ -91,6 +91,12 @@ class Symbols:
         image = self._image(placed)
         return image.data[address - placed.address :] if image else None
 
+    def is_table(self, address: int) -> bool:
+        """Whether an address is in a variable that the source declares, which no string literal is."""
+        placed = self.at(address)
+        variable = placed.variable if placed else None
+        return variable is not None and variable.name != "" and variable.location.line > 0
+
     def places(self, address: int) -> list[tuple[Placed, int]]:
         """The variables that an address may mean, and where in them: one's start is another's end."""
         found = self.at(address)
@@ -109,6 +115,17 @@ def initial_counterpart(bad: Symbols, green: Symbols, cells: Cells) -> int | Non
     if placed is None or other is None or not _same_type(placed, other):
         return None
     return green.initial(other.address + cells.address - placed.address, cells.size)
+
+
+def is_initial_alike(bad: Symbols, green: Symbols, cells: Cells, mine: int | None) -> bool:
+    """Whether the green version's initialiser has the same there: addresses of the program are compared by what
+    they mean.
+    """
+    other = initial_counterpart(bad, green, cells)
+    if mine is None or other is None:
+        return False
+    known = bad.at(mine) is not None and green.at(other) is not None
+    return mine == other or (known and same_address(bad, green, mine, other))
 
 
 def same_address(bad: Symbols, green: Symbols, mine: int, other: int) -> bool:

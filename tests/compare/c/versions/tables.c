@@ -108,3 +108,161 @@ int case_table_that_is_filled(void) {
     printf("%d\n", hours_of_week);
     return 0;
 }
+
+static const struct entity {
+    const char name[8];
+-    int latin;
+-    const char *plain;
+    unsigned long code;
+} entities[] = {
+-    {"auml", 228, "a,", 0xe4},
++    {"auml", 0xe5},
+-    {"comma", 44, ",", 0x2c},
++    {"comma", 0x2c},
+-    {"ouml", 246, "o{", 0xf6},
++    {"ouml", 0xf6},
+};
+
+int case_table_of_another_type(void) {
+    const struct entity *found =
+        bsearch("auml", entities, 3, sizeof *entities, (int (*)(const void *, const void *))strcmp);
+    printf("%lx\n", found->code);
+    return 0;
+}
+
+static const struct mark { const char *text; int weight; } marks[] = {
+-    {"a;", 3},  /* harmless, */
++    {"b;", 3},  /* harmless; */
+    {"{", 4},
+    {",", 5},
+-    {"};", 6},
++    {"};", 7},
+    {"(", 8},
+-    {"[,", 9},
++    {"(,", 9},
+};
+
+int case_table_of_marks(void) {
+    int at = 3;
+    printf("%d\n", marks[at].weight);
+    return 0;
+}
+
+enum key { NONE, LEFT, RIGHT, UP = 7, DOWN };
+
+static const int keys[DOWN + 1] = {
+-    [NONE] = 100,
++    [NONE] = 200,
+    [DOWN] = 4,
+-    [LEFT ... RIGHT] = 11,
++    [LEFT ... RIGHT] = 12,
+    [UP] = 5,
+-    [0x3] = 31,
++    [0x3] = 32,
+};
+
+int case_table_by_designators(void) {
+    enum key pressed[] = {RIGHT, UP, DOWN};
+    int sum = 0;
+    for (int i = 0; i < 3; i++) sum += keys[pressed[i]];
+    printf("%d\n", sum);
+    return 0;
+}
+
+#define PLANETS(X)    \
+-    X(MERCURY, 57)   \
++    X(MERCURY, 58)   \
+    X(VENUS, 108)    \
+-    X(EARTH, 150)    \
++    X(EARTH, 149)    \
+    X(MARS, 228)
+
+#define DISTANCE(name, distance) {#name, distance},
+static const struct { const char *name; int distance; } planets[] = {PLANETS(DISTANCE)};
+#undef DISTANCE
+
+int case_table_of_a_list(void) {
+    int sum = 0;
+    for (int i = 1; i < 3; i++) sum += planets[i].distance;
+    printf("%d\n", sum);
+    return 0;
+}
+
+static const struct { int code; const char *text; } statuses[] = {
+#define STATUS(code, text) {code, text},
+#include "statuses.h"
+#undef STATUS
+};
+
+int case_table_that_is_included(void) {
+    size_t at = 2;
+    printf("%d\n", statuses[at].code);
+    return 0;
+}
+
+struct handler {
+    const char *scheme;
+    unsigned flags;
+    struct { int port, family; } at;
+};
+
+static const struct handler handlers[] = {
+    {
+-        .scheme = "ftp",
++        .scheme = "FTP",
+        .at = {
+            .port = 21,
+-            .family = 1,
++            .family = 2,
+        },
+    },
+    {
+        .scheme = "http",
+-        .flags = 1,
++        .flags = 2,
+        .at = {
+-            .port = 80,
++            .port = 81,
+            .family = 1,
+        },
+    },
+};
+
+int case_table_of_handlers(void) {
+    const struct handler *chosen = &handlers[1];
+    printf("%d\n", chosen->at.port + chosen->at.family);
+    return 0;
+}
+
+static const char verbs[][8] = {
+-    "push",
++    "qush",
+    "take",
+-    "pull",
++    "bull",
+    "give",
+-    "fetch",
++    "vetch",
+};
+
+int case_table_of_names(void) {
+    int at = 2;
+    int order = strcmp("pull", verbs[at]);
+    printf("%d\n", order == 0);
+    return 0;
+}
+
+static int counted(const char *text) {
+    static const char *const numbers[] = {
+-        "null",
+        "one",
+        "two",
+    };
+    for (int i = 0; i < 2; i++) if (!strcmp(text, numbers[i])) return i;
+    return -1;
+}
+
+int case_table_that_moved(void) {
+    printf("%d\n", counted("one"));
+    return 0;
+}

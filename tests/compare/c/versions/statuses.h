@@ -1,0 +1,8 @@
+-STATUS(1, "one")
++STATUS(1, "One")
+STATUS(2, "two")
+-STATUS(3, "three")
++STATUS(4, "three")
+STATUS(4, "four")
+-STATUS(5, "five")
++STATUS(6, "five")
