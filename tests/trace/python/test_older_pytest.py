@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import pytest
 from afterd.trace.python import record
 from afterd.trace.python.record.asserting import REWRITE, take_over_rewriting
 from afterd.trace.python.record.importing import Territory
+from afterd.trace.python.record.tree import NumberedTree
 
 Hook = Callable[..., object]
 
@@ -59,3 +61,56 @@ def test_modules_that_pytest_rewrites_are_recorded(
     hook.exec_module(SimpleNamespace(_rewritten_names=names, config=SimpleNamespace()), module)
     assert module.found == 2
     assert "lib" in names
+
+
+def test_what_stands_for_an_assert_ends_where_it_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before pytest 7 it is only said where it begins: no line was in it, and every test failed at its head."""
+
+    def rewritten(tree: ast.Module, *_: object) -> None:
+        (asserted,) = (node for node in tree.body if isinstance(node, ast.Assert))
+        raising = ast.parse("if not wanted:\n    raise AssertionError").body[0]
+        for node in ast.walk(raising):
+            for attribute in ("lineno", "col_offset"):
+                if attribute in node._attributes:
+                    setattr(node, attribute, getattr(asserted, attribute))
+            for attribute in ("end_lineno", "end_col_offset"):
+                if attribute in node._attributes:
+                    setattr(node, attribute, None)
+        tree.body[tree.body.index(asserted)] = raising
+
+    module: Any = importlib.import_module(REWRITE)
+    monkeypatch.setattr(module, "rewrite_asserts", rewritten)
+    monkeypatch.setattr(
+        module.AssertionRewritingHook, "exec_module", module.AssertionRewritingHook.exec_module
+    )
+    (tmp_path / "lib.py").write_text("wanted = (\n    1)\nassert (\n    wanted\n    )\n")
+    spec = importlib.util.spec_from_file_location("lib", tmp_path / "lib.py")
+    assert spec is not None
+    found: list[ast.AST] = []
+
+    def compiled(text: bytes, name: str, asserts: Callable[[ast.Module, bytes], None]) -> Any:  # noqa: ANN401 # code
+        tree = ast.parse(text)
+        asserts(tree, text)
+        found.extend(ast.walk(tree))
+        return compile(tree, name, "exec")
+
+    take_over_rewriting(Territory(tmp_path), compiled)
+    hook = SimpleNamespace(_rewritten_names={}, config=SimpleNamespace())
+    module.AssertionRewritingHook.exec_module(hook, importlib.util.module_from_spec(spec))
+    kinds = (ast.If, ast.Raise, ast.UnaryOp)
+    ends = {type(each): each.end_lineno for each in found if isinstance(each, kinds)}
+    assert ends == dict.fromkeys(kinds, 5)
+    (assigned,) = (each for each in found if isinstance(each, ast.Assign))
+    assert assigned.end_lineno == 2
+
+
+def test_imported_names_stand_where_their_statement_does_before_3_10() -> None:
+    tree = ast.parse("import os\n\nfrom pathlib import (\n    Path,\n)\n")
+    names = [each for each in ast.walk(tree) if isinstance(each, ast.alias)]
+    for each in names:
+        for attribute in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+            delattr(each, attribute)
+    lines = NumberedTree(tree).lines()
+    assert sorted(lines) == [0, 1, 1, 3, 3]

@@ -120,14 +120,26 @@ class Node:
 
     @property
     def source(self) -> str:
-        """Its own source text."""
+        """Its own source text; empty where that is not known: of what stands for a part of an assert, with pytest of
+        before 7, only where the whole is.
+        """
         lines = self.module.text
+        if not self.is_statement and self.statement.type != "Expr" and self._is_all_of_statement():
+            return ""
         if not 0 < self.line <= self.end_line <= len(lines):
             return ""
         if self.line == self.end_line:
             line = lines[self.line - 1].encode()
             return line[self.column - 1 : self.end_column - 1].decode("utf-8", "replace")
         return "\n".join(lines[self.line - 1 : self.end_line])
+
+    def _is_all_of_statement(self) -> bool:
+        """Whether it stands where its whole statement does."""
+        mine, whole = (
+            (each.line, each.column, each.end_line, each.end_column)
+            for each in (self, self.statement)
+        )
+        return mine == whole
 
 
 def _frame_is_inside(frame: Node, child: Node) -> bool:

@@ -38,9 +38,33 @@ def take_over_rewriting(territory: Territory, compile_module: Compile) -> None:
             known[module.__name__] = Path(filename)
 
         def asserts(tree: ast.Module, source: bytes) -> None:
+            ends = _ends_of_asserts(tree)
             rewrite.rewrite_asserts(tree, source, filename, self.config)
+            _end_rewritten(tree, ends)
 
         code = compile_module(Path(filename).read_bytes(), filename, asserts)
         exec(code, module.__dict__)  # noqa: S102 # what a loader does
 
     rewrite.AssertionRewritingHook.exec_module = exec_module
+
+
+Place = tuple[int, int]  # line and column
+
+
+def _ends_of_asserts(tree: ast.Module) -> dict[Place, Place]:
+    """Where each assert ends, by where it begins."""
+    found = (node for node in ast.walk(tree) if isinstance(node, ast.Assert))
+    return {
+        (node.lineno, node.col_offset): (node.end_lineno or 0, node.end_col_offset or 0)
+        for node in found
+    }
+
+
+def _end_rewritten(tree: ast.Module, ends: dict[Place, Place]) -> None:
+    """Have what stands for an assert end where that does: pytest of before 7 only says where it begins, and no line
+    was in it.
+    """
+    for node in ast.walk(tree):
+        end = ends.get((getattr(node, "lineno", 0), getattr(node, "col_offset", 0)))
+        if end is not None and isinstance(node, (ast.stmt, ast.expr)):
+            node.end_lineno, node.end_col_offset = end

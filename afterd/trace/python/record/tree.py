@@ -33,6 +33,8 @@ class NumberedTree:
         self.tree = tree
         self.numbers: dict[ast.AST, int] = {}
         for node in ast.walk(tree):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                _place_names(node)
             if not isinstance(node, _UNNUMBERED):
                 self.numbers[node] = len(self.numbers)
         if len(self.numbers) >= MAX_NODES:
@@ -85,6 +87,14 @@ class NumberedTree:
         if name == "value":
             return _constant(value)
         return value
+
+
+def _place_names(statement: ast.Import | ast.ImportFrom) -> None:
+    """Have imported names stand where their statement does, where Python does not say where (before 3.10)."""
+    for name in statement.names:
+        if getattr(name, "lineno", None) is None:
+            for attribute in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+                setattr(name, attribute, getattr(statement, attribute))
 
 
 def _end_nodes(node: ast.AST) -> tuple[ast.AST, ast.AST]:
