@@ -169,6 +169,8 @@ class _Reader:
         todo: list[tuple[Node, str, _Scope]] = [(root, "", self.scope)]
         while todo:
             node, function, self.scope = todo.pop()
+            if node.is_missing:
+                continue  # what the grammar asks for where a macro is given an operator
             if node.type in _SCOPES:
                 self.scope = _Scope(self.scope)
             function = self._note(node, function)
@@ -257,7 +259,7 @@ class _Reader:
             self.text.included[_line(node)].add(node_text(path).strip('"<>'))
 
     def _define(self, named: Node | None, prefix: str = "") -> None:
-        if named is not None:
+        if named is not None and not named.is_missing:
             self.text.defines[_line(named)].add(prefix + node_text(named))
             self._keep_private(prefix + node_text(named))
 
@@ -274,12 +276,17 @@ class _Reader:
     def _assign(self, node: Node, function: str) -> None:
         """What gets a value that is worked out: what is set to a constant may be set to it anywhere first."""
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if right is None or _IS_CONSTANT.fullmatch(node_text(right)):
+        if (
+            left is None
+            or left.is_missing
+            or right is None
+            or _IS_CONSTANT.fullmatch(node_text(right))
+        ):
             return
-        member = None if left is None else left.child_by_field_name("field")
-        if left is not None and left.type == "identifier":
+        member = left.child_by_field_name("field")
+        if left.type == "identifier":
             self.given.append((_line(left), node_text(left), function, self.scope))
-        elif member is not None:
+        elif member is not None and not member.is_missing:
             self.given.append((_line(member), f".{node_text(member)}", function, self.scope))
 
     def _declaration(self, node: Node, function: str) -> None:
