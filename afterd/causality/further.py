@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from afterd.causality.trials import CameFurther, Clashing
 from afterd.limits import SEARCH
-from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.change import NOTHING, ChangeSet, in_order
 
 
 @dataclass(slots=True)
@@ -35,3 +35,12 @@ class Further:
             self.left -= 1
             self.known[reverted] = self.led_to(reverted)
         return self.known.get(reverted, NOTHING)
+
+    def notes(self, undone: ChangeSet) -> list[str]:
+        """What was seen of variants whose later failures led to a part of what is ``undone`` in the answer."""
+        return [
+            f"Without {', '.join(in_order(reverted))} the test comes further and fails otherwise,"
+            f" for {', '.join(in_order(led))}."
+            for reverted, led in self.known.items()
+            if led and reverted | led <= undone
+        ]

@@ -101,11 +101,12 @@ class Loop:
             oracles.closure.bringing,
         )
         self._needs = Needs(changes, self._auxiliary, oracles.closure)
+        self._further = Further(oracles.clashing, oracles.came_further, self._led_to_without)
         self._trials = Trials(
             oracles.outcome,
             self._auxiliary,
             oracles.outcomes,
-            clashing=Further(oracles.clashing, oracles.came_further, self._led_to_without).clashing,
+            clashing=self._further.clashing,
             kin=self._needs.together,
             came_further=oracles.came_further,
             width=oracles.width,
@@ -466,7 +467,8 @@ class Loop:
         found = root or Root(NOTHING, NOTHING, None)
         self._oracles.watch.stop()
         links = self._causes.links
-        notes = (*self._notes, *self._execution.notes())
+        further = self._further.notes(found.changes | found.auxiliary)
+        notes = (*self._notes, *further, *self._execution.notes())
         return Analysis(
             root=found.changes,
             auxiliary=found.auxiliary,

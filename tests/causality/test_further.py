@@ -38,3 +38,7 @@ def test_few_are_recorded_and_each_once() -> None:
     found = [further.clashing(each) for each in (MANY, *CAME[:2], *CAME)]
     assert recorded == [*CAME[: SEARCH.otherwise]]
     assert found == [NOTHING, *[{"c9"}] * 4, NOTHING]
+    assert further.notes(CAME[0] | {"c9", "c8"}) == [
+        "Without c1 the test comes further and fails otherwise, for c9."
+    ]
+    assert not further.notes(CAME[0]), "what it led to is not in the answer"
