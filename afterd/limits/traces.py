@@ -122,6 +122,7 @@ class CPairLimits:
     lent: int = 1 << 12  # bytes behind a pointer that it was given, and as many stores in it
     made: int = 3  # objects of code that is not traced, made of one another, that are looked into
     moves: int = 16  # variables that a value was handed on through
+    table: int = 20_000  # lines of a table that are read
     diffed: int = 20_000  # lines of an output; of a longer one only where it first departs
     paired: int = 100  # of a stretch that was replaced, that are paired by how alike they are:
     alike: float = 0.6  # as two lines are that are one written otherwise (difflib's own default)

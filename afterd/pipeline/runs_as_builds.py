@@ -25,11 +25,11 @@ attrs' releases took hundreds of questions that nothing could answer.
 """
 
 
-Further = Callable[[Outcome], bool]
-"""Whether a variant's outcome shows that it failed later in the test than the bad version."""
+Further = Callable[[Outcome, Outcome], bool]
+"""Whether an outcome shows a failure that is later in the test than that of another."""
 
 
-def never_further(outcome: Outcome) -> bool:  # noqa: ARG001 - it answers a Further's question
+def never_further(outcome: Outcome, than: Outcome) -> bool:  # noqa: ARG001 - it answers a Further's question
     """The answer where failures do not tell how far the test came."""
     return False
 
@@ -54,7 +54,7 @@ class RunsAsBuilds:
         oracle: Oracle,
         missing: Missing,
         clashing: Clashing = nothing_clashes,
-        further: Further = never_further,
+        further: Callable[[Outcome], bool] = lambda _outcome: False,
         most: int = _MOST,
     ) -> None:
         self._oracle = oracle

@@ -19,7 +19,9 @@ from afterd.model.trace import Execution, TwinExecution
 from afterd.pipeline.languages import COUNTED, changed_languages
 from afterd.pipeline.runs_as_builds import (
     Clashing,
+    Further,
     Missing,
+    never_further,
     nothing_clashes,
     nothing_missing,
 )
@@ -60,11 +62,6 @@ def nothing_taken(_message: str) -> Sequence[ChangeId]:
     return ()
 
 
-def not_told_further(outcome: Outcome, than: Outcome) -> bool:  # noqa: ARG001 - it answers how far a test came
-    """The answer where failures do not tell how far the test came."""
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class Tracing:
     """The execution, or the sentence that says why there is none; seconds of build and run.
@@ -86,7 +83,7 @@ class Tracing:
     standing: Standing = NOTHING_TOLD
     missing: Missing = nothing_missing
     clashing: Clashing = nothing_clashes
-    further: Callable[[Outcome, Outcome], bool] = not_told_further
+    further: Further = never_further
     took: Callable[[str], Sequence[ChangeId]] = nothing_taken
     closure: Closure = field(default_factory=Closure)
     variant: TracedVariant = not_traced

@@ -126,12 +126,12 @@ def _outcomes(wanted: Range, runs: Runs[RecordedRun]) -> Mapping[str, Outcome]:
 def _texts_of_ends(workspace: Workspace, wanted: Range) -> Texts:
     """A file's text in the good and in the bad version, read when it is asked for."""
     reader = TreeReader(workspace.objects)
-    files_of = cache(variant_files(reader, wanted))
+    files_of, content = cache(variant_files(reader, wanted)), cache(reader.read)
 
     def texts(change: Change) -> tuple[bytes, bytes]:
         old, new = files_of(wanted.everything), files_of(NOTHING)
         own = old.get(change.old_file), new.get(change.file)
-        good, bad = (reader.read(each) if each else b"" for each in own)
+        good, bad = (content(each) if each else b"" for each in own)
         return good, bad
 
     return texts

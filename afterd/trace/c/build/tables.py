@@ -9,13 +9,13 @@ from functools import cache
 from itertools import pairwise
 from pathlib import PurePosixPath
 
+from afterd.limits import C_PAIR
 from afterd.trace.c.build.source import Sources
 from afterd.trace.c.ir.metadata import Part
 from afterd.vcs.tokens import Language, Token, TokenKind, tokens
 
 _INCLUDE = re.compile(r'#\s*include\s*"([^"]+)"')
 _OPEN, _CLOSE = frozenset("{(["), frozenset("})]")
-_LONGEST = 20_000  # lines of one table
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Tables:
 
     def _declared_uncached(self, variable: str, file: str, line: int) -> tuple[_Given | None, int]:
         """What the initialiser gives, and the last line of the declaration."""
-        found = self._code(file, line, line + _LONGEST)
+        found = self._code(file, line, line + C_PAIR.table)
         first = self._code(file, line, line)
         names = [
             at
@@ -100,8 +100,8 @@ class Tables:
         named = [found[1] for token in code if (found := _INCLUDE.match(token.text))]
         if len(named) == 1:
             other = self._included(file, named[0])
-            entries = list(_entries(self._code(other, 1, _LONGEST))) if other else []
-            return _entry(other, entries, step) or (Rows(other, 1, _LONGEST) if other else None)
+            entries = list(_entries(self._code(other, 1, C_PAIR.table))) if other else []
+            return _entry(other, entries, step) or (Rows(other, 1, C_PAIR.table) if other else None)
         if len(given) == 1 and code[0].kind is TokenKind.WORD and code[-1].text == ")":
             return self._of_macro(file, code[0].text, step)
         return None

@@ -64,7 +64,7 @@ def _end_rewritten(tree: ast.Module, ends: dict[Place, Place]) -> None:
     """Have what stands for an assert end where that does: pytest of before 7 only says where it begins, and no line
     was in it.
     """
-    for node in ast.walk(tree):
+    for node in ast.walk(tree) if ends else ():
         end = ends.get((getattr(node, "lineno", 0), getattr(node, "col_offset", 0)))
         if end is not None and isinstance(node, (ast.stmt, ast.expr)):
             node.end_lineno, node.end_col_offset = end
