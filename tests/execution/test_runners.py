@@ -190,12 +190,21 @@ def test_pytest_names_the_test_that_took_the_interpreter_with_it(tmp_path: Path)
         ),
         ("def test_a():\n    from m import f\n    f()\n", "exception", "KeyError: 'k'", "m.py"),
         ("import absent\n", "exception", "ModuleNotFoundError: No module named 'absent'", ""),
+        # What exits while it is imported ends pytest itself, of which it says that no test ran.
+        ("import leaves\n", "exception", "SystemExit: N", "leaves.py"),
+        (
+            "import pytest\npytest.exit('no database')\n",
+            "exception",
+            "Exit: no database",
+            "test_a.py",
+        ),
     ],
 )
 def test_a_failure_is_the_same_however_pytest_prints_it(
     tmp_path: Path, test: str, kind: str, message: str, place: str
 ) -> None:
     files = {"pytest.ini": "", "test_a.py": test, "m.py": "def f():\n    return {}['k']\n"}
+    files["leaves.py"] = "import sys\ndef check():\n    sys.exit(2)\ncheck()\n"
     root = write(tmp_path, files)
     found = detect(root)
     for style in ("--tb=long", "--tb=no"):

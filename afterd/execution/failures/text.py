@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_]|)")
+_ENDED_PYTEST = re.compile(r"^INTERNALERROR> ?", re.MULTILINE)
 _TIME_UNIT = r"(?:ns|µs|us|ms|s|secs?|seconds?|minutes?)"
 _ACCIDENTS = (
     # Longest and most specific first: a timestamp is also a row of numbers.
@@ -26,8 +27,10 @@ LONGEST_MESSAGE = 300
 
 
 def with_relative_paths(text: str, roots: Iterable[str]) -> str:
-    """``text`` without terminal escapes, and with paths below ``roots`` relative to them."""
-    text = _ESCAPES.sub("", text).replace("\r\n", "\n")
+    """``text`` with paths below ``roots`` relative to them, and without terminal escapes and what pytest puts before
+    each line of what ended itself.
+    """
+    text = _ENDED_PYTEST.sub("", _ESCAPES.sub("", text).replace("\r\n", "\n"))
     for root in sorted(filter(None, roots), key=len, reverse=True):
         text = text.replace(root.rstrip("/") + "/", "")
     return text

@@ -103,8 +103,8 @@ _RUNNERS = re.compile(
     r"(?:^|/)(?:node_modules|\.cargo|rustlib|rustc|\.venv|site-packages)/|^node:|^library/|^internal/"
 )
 _SAID = (
-    re.compile(r"^[ \t]*(?:Uncaught )?(?P<message>(?:[A-Za-z_]\w*)?(?:Error|Exception)(?: \[\w+\])?: \S[^\n]*)",
-               re.MULTILINE),
+    re.compile(r"^[ \t]*(?:Uncaught )?(?P<message>(?:(?:[A-Za-z_]\w*)?(?:Error|Exception)(?: \[\w+\])?|SystemExit)"
+               r": \S[^\n]*)", re.MULTILINE),
     re.compile(r"panicked at [^\n]*:\d+:\d+:\n(?P<message>\S[^\n]*)", re.MULTILINE),
     re.compile(r"^[ \t]*(?:[\w/-]+/)*[\w.-]+\.go:\d+: (?P<message>\S[^\n]*)", re.MULTILINE),
     re.compile(r"^panic: (?P<message>\S[^\n]*)", re.MULTILINE),

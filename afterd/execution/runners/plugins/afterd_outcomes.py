@@ -18,6 +18,7 @@ from typing import Any, Dict, List, Tuple
 FILE_NAME = "pytest-outcomes.jsonl"
 
 _worker = ""  # the name of this process among pytest-xdist's workers
+_collected = ""  # what is being collected
 
 
 def pytest_configure(config: Any) -> None:  # noqa: ANN401 - pytest may not be importable
@@ -68,6 +69,36 @@ def pytest_runtest_logreport(report: Any) -> None:  # noqa: ANN401 - pytest may 
     """Write a failure in any phase, and the call's outcome."""
     if not _worker and (report.failed or report.when == "call" or report.skipped):
         _write(_described_report(report, report.when))
+
+
+def pytest_collectstart(collector: Any) -> None:  # noqa: ANN401 - as above
+    """Keep what is collected: where that ends pytest itself, there is no report."""
+    global _collected  # noqa: PLW0603 - as above
+    _collected = collector.nodeid
+
+
+def pytest_internalerror(excinfo: Any) -> None:  # noqa: ANN401 - as above
+    """Write what ended pytest: a module that exits while it is imported, most of all."""
+    _write_end(excinfo)
+
+
+def pytest_keyboard_interrupt(excinfo: Any) -> None:  # noqa: ANN401 - as above
+    """Write what ended pytest by ``pytest.exit``."""
+    if not isinstance(excinfo.value, KeyboardInterrupt):
+        _write_end(excinfo)
+
+
+def _write_end(excinfo: Any) -> None:  # noqa: ANN401 - as above
+    if _worker:
+        return
+    frames, traceback = [], excinfo.value.__traceback__
+    while traceback is not None:
+        path, line = os.path.abspath(traceback.tb_frame.f_code.co_filename), traceback.tb_lineno  # noqa: PTH100 - old interpreters
+        frames.append((path, line, linecache.getline(path, line).strip()))
+        traceback = traceback.tb_next
+    message = f"{type(excinfo.value).__name__}: {excinfo.value}"[:4000]
+    ended = {"outcome": "failed", "when": "end", "message": message, "frames": frames}
+    _write({"id": _collected, **ended})
 
 
 def pytest_collectreport(report: Any) -> None:  # noqa: ANN401 - as above

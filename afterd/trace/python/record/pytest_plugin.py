@@ -82,6 +82,19 @@ def pytest_load_initial_conftests() -> Generator[None, Told, None]:
         _note(session, "", "collect", _raised_inside(told.excinfo[1]))
 
 
+def pytest_internalerror(excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+    """What ended pytest: a module that exits while it is imported, most of all."""
+    if session := current_session():
+        _note(session, "", "collect", excinfo.value)
+
+
+def pytest_keyboard_interrupt(excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+    """What ended pytest by ``pytest.exit``."""
+    session = current_session()
+    if session and not isinstance(excinfo.value, KeyboardInterrupt):
+        _note(session, "", "collect", excinfo.value)
+
+
 def _raised_inside(error: BaseException) -> BaseException:
     """What pytest's own exception was made for: newer ones hold it, older ones as it was caught."""
     caught = getattr(error, "excinfo", None)
