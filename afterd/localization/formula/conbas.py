@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from afterd.localization.formula.report import Line, places
 from afterd.localization.formula.several_inputs import combined_ranking
-from afterd.localization.formula.subject import Subject, share_covered
+from afterd.localization.formula.subject import Subject, asked_part, share_covered
 from afterd.localization.formula.widening import Windows, widest_answer
 from afterd.logic import (
     Corrections,
@@ -86,7 +86,9 @@ def conbas(subject: Subject, solver: Corrections, hitting: MaxSat) -> ReducedSli
 
     def reduced(windows: Windows) -> ReducedSlice:
         found = _reduced_slice(subject, solver, hitting)
-        return replace(found, covered=share_covered([subject], windows))
+        part = asked_part([subject], windows) if found.reason and found.settled else ""
+        covered = share_covered([subject], windows)
+        return replace(found, reason=found.reason + part, covered=covered)
 
     try:
         return widest_answer([subject], solver, reduced)

@@ -10,7 +10,7 @@ from afterd.limits import DEMAND
 from afterd.localization.formula.bugassist import SIZE
 from afterd.localization.formula.report import Line, Report, ordered_diagnoses
 from afterd.localization.formula.several_inputs import encoded_together
-from afterd.localization.formula.subject import Subject, premises_doubted, share_covered
+from afterd.localization.formula.subject import Subject, asked_part, premises_doubted, share_covered
 from afterd.localization.formula.widening import Windows, look_back, widest_answer
 from afterd.logic import (
     Branch,
@@ -23,6 +23,8 @@ from afterd.logic import (
     ProgramFormula,
     TooLargeError,
 )
+
+_NO_END = f"stopped growing: {DEMAND.iterations} formulas were not enough"
 
 
 def on_demand(
@@ -69,7 +71,8 @@ def on_demand(
     if not found.diagnoses and not reason:
         if premises_doubted(subjects):
             return on_demand(subjects, solver, weights, size)
-        reason = f"no set of up to {size} statements could repair it"
+        part = asked_part(subjects, growing.windows)
+        reason = f"no set of up to {growing.found.finished} statements could repair it{part}"
     notes = tuple(dict.fromkeys(note for f in growing.formulas for note in f.notes))
     return Report(
         name, ordered_diagnoses(found.diagnoses, weights), reason,
@@ -132,7 +135,7 @@ class _Growing:
         complete = False
         try:
             complete = self.settle(size)
-            self.reason = self.found.reason
+            self.reason = self.found.reason or ("" if complete else _NO_END)
         except TooLargeError as refused:
             self.reason = f"{'stopped growing' if self.history else 'gives up'}: {refused}"
             if before is None:

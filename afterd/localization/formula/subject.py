@@ -59,6 +59,16 @@ def share_covered(subjects: Sequence[Subject], windows: Sequence[int]) -> float:
     return fmean(min(1.0, window / max(1, subject.extent())) for subject, window in pairs)
 
 
+def asked_part(subjects: Sequence[Subject], windows: Sequence[int]) -> str:
+    """What of their runs is asked about, as the end of a sentence; nothing where it is all."""
+    parts = [
+        f"the last {window:,} of {subject.extent():,} instructions"
+        for subject, window in zip(subjects, windows, strict=True)
+        if window < subject.extent()
+    ]
+    return f" (asked about {', '.join(parts)})" if parts else ""
+
+
 def premises_doubted(subjects: Sequence[Subject]) -> bool:
     """Whether what a run is given is in doubt from now on, where nothing else can repair it: that a base or a
     format is wrong, or that a variable was never written, is a fault like another, but it could repair almost

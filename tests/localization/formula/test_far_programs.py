@@ -55,6 +55,22 @@ def test_on_demand_still_answers(tmp_path: Path, rounds: int) -> None:
     )  # of 1.7 million clauses: a minute and more, where this has an answer
 
 
+@pytest.mark.parametrize(
+    ("rounds", "part"), [(1000, " (asked about the last 300 of 14,336 instructions)"), (20, "")]
+)
+def test_an_answer_that_is_none_says_what_it_was_asked_about(
+    tmp_path: Path, rounds: int, part: str
+) -> None:
+    """A text is shown where a number should be: no statement repairs that."""
+    given = Input((str(rounds),))
+    bad = loaded(changed(NAME, {'printf("%d\\n", scaled)': 'puts("none")'}, tmp_path))
+    failing = FailingRun(bad, given, program(NAME).run(given).expectation)
+    with Corrections() as solver:
+        report = on_demand([failing], solver)
+    assert not report.diagnoses
+    assert report.reason == f"no set of up to 5 statements could repair it{part}"
+
+
 def test_what_is_before_a_window_is_executed_once(tmp_path: Path) -> None:
     """A formula that goes on from the beginning of its window is the one of a whole execution."""
     failing = far(tmp_path, 300)
