@@ -78,6 +78,9 @@ class CTraceLimits:
     contents: int = 64  # copies of copies that are followed to learn what bytes were
     calls: int = 400  # of the C library that may have written one value
     reach: int = 1 << 16  # bytes: how far past a pointer unknown external code is believed to write
+    handed: int = (
+        4  # words of what code that is not traced is given, in which pointers are looked for
+    )
     widest: int = 64  # bytes of a value that is put together from its parts
     copies: int = 40  # made by the C library, that are followed in a row
     inner_branches: int = 8  # of one statement

@@ -12,10 +12,14 @@ from afterd.model.term import OPAQUE, Read
 from afterd.trace.c.ir.recorded import arguments, callee, result_type
 from afterd.trace.c.read import libc
 from afterd.trace.c.read.frames import Call
-from afterd.trace.c.read.steps import Cells
+from afterd.trace.c.read.steps import ADDRESSES, Cells
 
 if TYPE_CHECKING:  # values read memory, and tell what such calls were given
     from afterd.trace.c.read.values import Values
+
+_WORD = 8  # bytes of a pointer
+_ONLY_GIVEN = ("@llvm.", "@_ZNK")
+"""Beginnings of the names of what writes no farther than it is told: intrinsics, and C++'s const methods."""
 
 
 class Outside:
@@ -24,6 +28,7 @@ class Outside:
     def __init__(self, values: Values) -> None:
         self._values = values
         self._may_matter = cache(self._may_matter_uncached)
+        self.handed = cache(self._handed)
 
     def writer(self, address: int, size: int, before: int, after: int) -> Call | None:
         """The last call before a record that may have written the bytes since ``after``."""
@@ -74,8 +79,27 @@ class Outside:
             for number, pointer in self._written(call)
         ):
             return True
+        if any(
+            pointer - size < address < pointer + self._room(call, pointer)
+            for pointer in self.handed(call)
+        ):
+            return True
         result = self.result(call) if self._fills(call) else 0
         return 0 < result <= address < result + self._reach(call, -1, result)
+
+    def _handed(self, call: Call) -> tuple[int, ...]:
+        """The pointers in the first words of what a call's arguments point to: where a function that nobody knows
+        may read, and write (``iconv(handle, &in, &left, &out, &room)``, the buffer of a C++ string).
+        """
+        name = callee(call.instruction)
+        if libc.is_known_function(name) or name.startswith(_ONLY_GIVEN):
+            return ()
+        held = (
+            self._values.memory.bits(pointer + _WORD * at, _WORD, call.position)
+            for _, pointer in self._written(call)
+            for at in range(C_TRACE.handed)
+        )
+        return tuple(dict.fromkeys(found for found in held if found and found in ADDRESSES))
 
     def _fills(self, call: Call) -> bool:
         """Whether a call may say what is behind the address that it returned: of a function that nobody knows it
@@ -109,5 +133,8 @@ class Outside:
         if most is not None and max(most) < len(given):
             size = self._values.product([given[at] for at in most], call.instance, call.index)
             return C_TRACE.reach if size is None else size
+        return self._room(call, pointer)
+
+    def _room(self, call: Call, pointer: int) -> int:
         room = self._values.allocations.room(pointer, call.position)
         return C_TRACE.reach if room is None else min(room, C_TRACE.reach)

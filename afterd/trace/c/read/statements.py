@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass, replace
 from functools import cache
 
-from afterd.limits import C_TRACE
 from afterd.logic import same_value
 from afterd.model.location import Location
 from afterd.model.term import (
@@ -16,7 +15,6 @@ from afterd.model.term import (
     Concrete,
     Const,
     Op,
-    Read,
     Sort,
     SortKind,
     StepId,
@@ -32,23 +30,16 @@ from afterd.trace.c.ir.recorded import (
     arguments,
     callee,
     operands,
-    raw_arguments,
-    referred_bytes,
     result_type,
-    split_typed,
 )
-from afterd.trace.c.read import libc
 from afterd.trace.c.read.formats import LISTED, listed_reads
 from afterd.trace.c.read.frames import Call, Frames, Instance
-from afterd.trace.c.read.steps import StepIds
+from afterd.trace.c.read.given import given_reads
+from afterd.trace.c.read.steps import ADDRESSES, StepIds
 from afterd.trace.c.read.values import Values, guarded_load, known_value
 from afterd.trace.c.window import records
 
 _ADDRESS_BITS = 64
-_ADDRESSES = range(0x5555_0000_0000, 1 << 47)
-"""Where Linux has a program, its heap, its mappings and its stack, where addresses are not random: a whole word of
-such a value that is none is rare (the kernel's Documentation/arch/x86/x86_64/mm.rst; ELF_ET_DYN_BASE).
-"""
 _COPY_ARGUMENTS = 3  # destination, source, length
 _CASE = re.compile(r'i(\d+) (-?\d+), label %((?:[-a-zA-Z$._0-9]+)|"[^"]*")')
 
@@ -88,7 +79,7 @@ class Statement:
     def is_address(self) -> bool:
         """Whether the value is an address, also one that a union or a struct passes as a number."""
         word = isinstance(self.value, int) and self.term.sort.width == _ADDRESS_BITS
-        return self.pointer or (word and self.value in _ADDRESSES)
+        return self.pointer or (word and self.value in ADDRESSES)
 
 
 class Statements:
@@ -305,13 +296,10 @@ class Statements:
         instruction = instance.instructions[index]
         sort, value = self._result(step, position, instruction)
         called = callee(instruction)
-        used = [
-            read
-            for argument in raw_arguments(instruction)
-            for read in self._argument_reads(argument, instance, index, called)
-        ]
+        call = Call(instance, index, position)
+        used = given_reads(self.values, call, self.ids.cells.get(step))
         if called in LISTED:
-            used += listed_reads(self.values, Call(instance, index, position))
+            used += listed_reads(self.values, call)
         name = self.readable(called[1:], instance) if called.startswith("@") else called
         term = Concrete(
             value, sort, f"{name or 'a function'}() is not traced", tuple(dict.fromkeys(used))
@@ -345,46 +333,6 @@ class Statements:
         back = self.frames.returned(position)
         kind = result_type(instruction)
         return sort, recorded_value(self.recording.value(back), kind) if back >= 0 else None
-
-    def _argument_reads(
-        self, argument: str, instance: Instance, index: int, called: str
-    ) -> list[Read]:
-        """What an external function was given: its arguments, the text or bytes they point to, and what other
-        such functions made of the object that one refers to.
-        """
-        kind, text = split_typed(argument)
-        if kind == "metadata":
-            return []
-        found = list(reads(self.values.operand(kind, text, instance, index)))
-        if kind.startswith("ptr"):
-            pointer = self.values.pointer_value(kind, text, instance, index)
-            if pointer:
-                moment = self.values.moment(instance, index)
-                most = C_TRACE.text if libc.is_given_text(called) else 1
-                made = self.values.memory.outside.made_of(pointer, referred_bytes(argument), moment)
-                known = {self.ids.position(read.step) for read in made}
-                pointed = self._pointed(pointer, moment, most)
-                found += [read for read in pointed if self.ids.position(read.step) not in known]
-                found += made
-        return found
-
-    def _pointed(self, pointer: int, before: int, most: int) -> list[Read]:
-        """The first bytes behind a pointer, to the end of a text, where the program itself stored them or where
-        they are a table's, not a literal's.
-        """
-        found: list[Read] = []
-        for at in range(most):
-            byte = self.values.memory.read(pointer + at, 1, before, sort_of("i8"), None)
-            found += [read for read in reads(byte) if self._is_told(read)]
-            if not known_value(byte):
-                break
-        return found
-
-    def _is_told(self, read: Read) -> bool:
-        """Whether it is known who put the bytes there: a step, or who wrote a variable's initialiser."""
-        if not self.ids.is_initial(read.step):
-            return True
-        return self.values.symbols.is_table(self.ids.cells[read.step].address)
 
     def _returned(self, step: StepId, position: int) -> Statement:
         depth = self.recording.depth_at(position)
