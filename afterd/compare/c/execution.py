@@ -12,6 +12,7 @@ from afterd.compare.c.alignment import Alignment
 from afterd.compare.c.conduct import conduct
 from afterd.compare.c.counterpart import Counterparts
 from afterd.compare.c.coverage import executed_changes
+from afterd.compare.c.displaced import Displaced
 from afterd.compare.c.dual import DualSlice
 from afterd.compare.c.failures import failures, kept_going, written_from
 from afterd.compare.c.handed_on import HandedOn
@@ -53,6 +54,7 @@ class ProcessPair:
     ties: Ties | None = None
     counterparts: Counterparts | None = None
     absence: Absence | None = None
+    displaced: Displaced | None = None
     transplant: Transplant | None = None
     dual: DualSlice | None = None
     replaced: Replaced | None = None
@@ -265,6 +267,8 @@ class LlvmExecution:
                 found.update(dict.fromkeys(pair.absence.definition(other)))
         if statement.instance is not None:
             found.update(dict.fromkeys(pair.absence.guards(statement.instance)))
+            if pair.displaced is not None:
+                found.update(dict.fromkeys(pair.displaced.changes(statement.instance)))
         return tuple(found)
 
     def counterpart(self, step: StepId) -> Term | None:
@@ -422,6 +426,7 @@ def _paired_process(
         ties=ties,
         counterparts=counterparts,
         absence=Absence(green, alignment, backward, ties),
+        displaced=Displaced(alignment, ties),
         transplant=Transplant(process, alignment),
         dual=dual,
         replaced=Replaced(process, green, backward, (pair.mine.sources, pair.other.sources)),

@@ -237,6 +237,8 @@ GUILTY = {
     "+static int least(int x) { return x > 7 ? 8 : x; }",
     "rewritten": "-entry.fixed = fixed;",
     "unwritten": "+written += put;",
+    "unbraced": "+if (released == 0) +released = 1;",
+    "ended_early": "-return price;",
     "handed_buffer": "-return 0xe4; +return 0xe5;",
     "handed_text": "-int size = 12; +int size = 13;",
     "handed_line": "-int level = 3; +int level = 4;",
