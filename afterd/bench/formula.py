@@ -25,7 +25,7 @@ from afterd.localization.formula.clause_weighting import clause_weights
 from afterd.localization.formula.conbas import ReducedSlice, combined_slices, conbas
 from afterd.localization.formula.on_demand import on_demand
 from afterd.localization.formula.report import Report, mean_covered, places
-from afterd.localization.formula.several_inputs import allotted, combined_places, inputs_within
+from afterd.localization.formula.several_inputs import allotted, combined_places, explained_runs
 from afterd.localization.fusion import Shares, Votes, fused_lines, place_of
 from afterd.localization.siemens import FaultyVersion
 from afterd.localization.techniques import TECHNIQUES
@@ -33,7 +33,6 @@ from afterd.localization.votes import BOUNDS, PARTS, line_votes
 from afterd.logic import Corrections, Diagnosis, MaxSat
 from afterd.symbolic import FailingRun, Input, NotFollowedError, Program, TooLongError, load
 
-_TRIED = 4  # failing tests for each that is explained
 FORMULAS = ("BA", "BA+CW", "OFC", "OFC+CW")
 _VOTING = {"BA+CW": "bugassist-cw", "OFC+CW": "ofc-cw"}
 CONBAS = "CONBAS"
@@ -192,9 +191,21 @@ def failing_runs(
     found: Subject, tests: Sequence[str], golden: Program, faulty: Program, limits: FormulaLimits
 ) -> tuple[list[FailingRun], str]:
     """Failing tests that can be followed in both versions, as many as the limits say; why others not."""
-    runs: list[FailingRun] = []
     refused: dict[str, None] = {}
-    for test in tests[: _TRIED * limits.inputs]:
+    followed = _followed_runs(found, tests[: limits.tried], golden, faulty, refused)
+    runs = explained_runs(followed, limits)
+    return runs, "" if runs else "; ".join(refused) or "its failing tests do not fail when executed"
+
+
+def _followed_runs(
+    found: Subject,
+    tests: Sequence[str],
+    golden: Program,
+    faulty: Program,
+    refused: dict[str, None],
+) -> Iterator[FailingRun]:
+    """The tests that can be followed and fail; why others cannot is noted in ``refused``."""
+    for test in tests:
         given = input_of(test, found.folder)
         try:
             expectation = golden.run(given).expectation
@@ -203,22 +214,15 @@ def failing_runs(
             continue
         run = FailingRun(faulty, given, expectation)
         try:
-            runs.append(run)
             fails = run.length and run.shown is not None and run.shown.fails(expectation)
         except TooLongError as reason:  # and so are those that follow
-            runs.pop()
             refused[f"it cannot be followed: {reason}"] = None
-            break
+            return
         except NotFollowedError as reason:
             refused[f"it cannot be followed: {reason}"] = None
-            fails = False
-        if not fails:
-            runs.pop()
-        elif inputs_within([one.length for one in runs], limits) < len(runs):
-            return runs[:-1], ""
-        if len(runs) == limits.inputs:
-            return runs, ""
-    return runs, "" if runs else "; ".join(refused) or "its failing tests do not fail when executed"
+            continue
+        if fails:
+            yield run
 
 
 def _reports(

@@ -30,10 +30,12 @@ class SolverLimits:
 @dataclass(frozen=True, slots=True)
 class FormulaLimits:
     """What formulas of failing tests may cost: ``inputs`` tests at most, as many as together execute
-    ``instructions`` (two in any case); ``seconds`` of CPU time for one technique on all of them.
+    ``instructions`` (two in any case); ``seconds`` of CPU time for one technique on all of them. They are
+    chosen from the ``tried`` shortest.
     """
 
     inputs: int = 5
+    tried: int = 20
     instructions: int = 2_000
     seconds: float = 90.0
 

@@ -64,6 +64,7 @@ class Control(ABC):
         self._trace_only = trace_only
         self._symbolic_from = symbolic_from
         self._forced = 0  # how many of the open branches are on a side that the run did not take
+        self._continued = 0  # how many of these are what would have come after a run that was over
         self._deviations = 0  # branches forced on the way that gave the values that there are
         self._sides = 0
         self._in_sides = 0  # instances of forced sides that have met again
@@ -265,8 +266,11 @@ class Control(ABC):
             branch.registers = dict(frame.registers)
 
     def _is_wanted(self, branch: Branch) -> bool:
-        """A forced side is executed with all sides within it, where that was asked for."""
-        return (self._whole_sides and not self.real) or self._wanted(branch)
+        """A forced side is executed with all sides within it, where that was asked for; what would have come
+        after the run has those that are asked for, as the run has.
+        """
+        whole = self._whole_sides and self._forced > self._continued
+        return whole or self._wanted(branch)
 
     def _beyond(self, frame: Frame, branch: OpenBranch, side: Side) -> str:
         """Which bound keeps a side from being executed, if one does."""
@@ -436,6 +440,7 @@ class Control(ABC):
                 self._go_on_elsewhere(frame, branch)
             elif branch.real:  # the run is over: from here on all is what would have been
                 self._forced += 1
+                self._continued += 1
                 self._hypothetical_until = self.own_instances + self.bounds.forced
         first = branch.arrivals[0]
         self.world.restore(first.world or branch.world)

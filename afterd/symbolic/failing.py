@@ -40,6 +40,11 @@ class FailingRun:
             self.shown = self.program.run(self.given, lambda: self.expectation)
         return self.shown.instances
 
+    @property
+    def extent_repaired(self) -> int:
+        """How many instructions it has, or the run that showed what is expected, whichever has more."""
+        return max(self.length, self.expectation.instances if self.expectation else 0)
+
     def on_demand(self, explored: Collection[Branch]) -> ProgramFormula:
         """The failing path, and the sides that were asked for. Raises TooLargeError."""
         return self._formula(exactly_these_sides(explored), all_paths=False)

@@ -32,10 +32,13 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """All that should be shown, in order, and the exit status; None for what does not matter."""
+    """All that should be shown, in order, and the exit status; None for what does not matter. ``instances`` are the
+    instructions of the run that showed it.
+    """
 
     events: tuple[Event, ...] | None
     status: int | None = None
+    instances: int = 0
 
 
 class Observer:

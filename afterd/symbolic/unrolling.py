@@ -63,7 +63,7 @@ class Shown:
     @property
     def expectation(self) -> Expectation:
         """What another version should show."""
-        return Expectation(self.events, self.status)
+        return Expectation(self.events, self.status, self.instances)
 
 
 @dataclass(slots=True)

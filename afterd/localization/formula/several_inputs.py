@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from itertools import islice
+from typing import Protocol, TypeVar
 
 from afterd.limits import FormulaLimits
 from afterd.localization.formula.report import Line, Report, places, ranked_lines, smallest_sizes
@@ -11,7 +13,23 @@ from afterd.logic import Corrections, Encoded, ProgramFormula, merged_formulas
 
 _ALWAYS = 2  # inputs, however long their runs are
 
+
+class Run(Protocol):
+    """A failing input's run."""
+
+    @property
+    def length(self) -> int:
+        """How many instructions it has."""
+        ...
+
+    @property
+    def extent_repaired(self) -> int:
+        """How many it has at least as it should have been: a formula is of these, too."""
+        ...
+
+
 _T = TypeVar("_T")
+_Run = TypeVar("_Run", bound=Run)
 
 
 def combined_places(reports: Sequence[Report]) -> dict[Line, float]:
@@ -62,6 +80,22 @@ def inputs_within(lengths: Iterable[int], limits: FormulaLimits) -> int:
             break
         chosen += 1
     return chosen
+
+
+def explained_runs(tried: Iterable[_Run], limits: FormulaLimits) -> list[_Run]:
+    """Those that are explained of runs that come by their own length, the least to encode first.
+
+    A run that ended too soon is short, and what it should have done is in its formula: of all that end at the
+    same place the one is explained of which that is least. None is tried that is longer than those that are chosen.
+    """
+    found: list[_Run] = []
+    for run in islice(tried, limits.tried):
+        insort(found, run, key=lambda one: one.extent_repaired)
+        chosen = inputs_within((one.extent_repaired for one in found), limits)
+        full = chosen < len(found) or chosen == limits.inputs
+        if full and run.length >= found[chosen - 1].extent_repaired:
+            break
+    return found[: inputs_within((one.extent_repaired for one in found), limits)]
 
 
 def allotted(

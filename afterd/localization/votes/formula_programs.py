@@ -16,7 +16,7 @@ from pathlib import Path, PurePath
 
 from afterd.execution.toolchain import find
 from afterd.limits import FormulaLimits
-from afterd.localization.formula.several_inputs import inputs_within
+from afterd.localization.formula.several_inputs import explained_runs
 from afterd.localization.formula.subject import Subject
 from afterd.localization.spectrum import Run
 from afterd.localization.votes.python_failures import recorded_tests
@@ -62,6 +62,16 @@ class FailingInput:
     counted: Counted
     invocation: Invocation
     good: Program | None = None
+
+    @property
+    def length(self) -> int:
+        """See ``several_inputs.Run``."""
+        return self.run.length
+
+    @property
+    def extent_repaired(self) -> int:
+        """See ``several_inputs.Run``."""
+        return self.run.extent_repaired
 
     def on_demand(self, explored: Collection[Branch], /) -> ProgramFormula:
         """See ``formula.subject.Subject``."""
@@ -129,30 +139,31 @@ def _found_inputs(counted: Counted) -> list[FailingInput]:
         ModuleStore(folder / "c" / "build"), (folder / "tree").resolve(), counted.options.invariant
     )
     good = _good_programs(counted, folder)
-    found: list[FailingInput] = []
-    refused = "no failed test started a program that was built with the project"
+    refused = ["no failed test started a program that was built with the project"]
+    found = explained_runs(_followed_inputs(counted, faulty, good, refused), _LIMITS)
+    if not found:
+        raise NoVoteError(f"There is no formula of a failed test: {refused[-1]}.")
+    return found
+
+
+def _followed_inputs(
+    counted: Counted, faulty: _Programs, good: _Programs | None, refused: list[str]
+) -> Iterator[FailingInput]:
+    """The runs that can be followed and fail, the shortest first; why others cannot is noted in ``refused``."""
     for test, invocation in _started_programs(counted):
         try:
             failing = _failing(faulty, good, invocation, CountedLines(counted.spectrum, test))
         except TooLongError as reason:  # and so are those that follow
-            refused = f"{invocation.argv[0]} cannot be followed ({reason})"
-            break
+            refused.append(f"{invocation.argv[0]} cannot be followed ({reason})")
+            return
         except NotFollowedError as reason:
-            refused = f"{invocation.argv[0]} cannot be followed ({reason})"
+            refused.append(f"{invocation.argv[0]} cannot be followed ({reason})")
             continue
         if failing is None:
-            refused = f"{invocation.argv[0]} {_NOT_SEEN if good else _NOT_KNOWN}"
+            refused.append(f"{invocation.argv[0]} {_NOT_SEEN if good else _NOT_KNOWN}")
             continue
         oracle = None if good is None else good.of(invocation)
-        found.append(FailingInput(failing, counted, invocation, oracle))
-        if inputs_within([one.run.length for one in found], _LIMITS) < len(found):
-            found.pop()
-            break
-        if len(found) == _LIMITS.inputs:
-            break
-    if not found:
-        raise NoVoteError(f"There is no formula of a failed test: {refused}.")
-    return found
+        yield FailingInput(failing, counted, invocation, oracle)
 
 
 def _started_programs(counted: Counted) -> Iterator[tuple[Run, Invocation]]:

@@ -72,3 +72,59 @@ def test_sides_within_a_forced_one_have_bounds_of_their_own(tmp_path: Path) -> N
         found = bugassist([run], solver)
     assert found.instructions > run.length + 400
     assert {LINE} in [{s.line[1] for s in one} for one in found.diagnoses], found
+
+
+REFUSED = """\
+#include <stdio.h>
+#include <string.h>
+static int sum;
+static void add(const char *text)
+{
+    for (; *text != 0; text++) {
+        int digit = *text - '0';
+        if (digit > 5)
+            sum = sum + 2 * digit;
+        else if (digit == 3)
+            sum = sum - 1;
+        else
+            sum = sum + digit;
+    }
+}
+int main(int count, char **words)
+{
+    int at, loud = 0;
+    for (at = 1; at < count; at++) {
+        if (strcmp(words[at], "-v") == 0)
+            loud = 1;
+        else {
+            printf("usage\\n");
+            return 2;
+        }
+    }
+    add("1234567812345678");
+    if (loud)
+        printf("loud\\n");
+    printf("sum %d\\n", sum);
+    return 0;
+}
+"""
+
+
+def test_what_would_have_come_after_has_only_the_sides_that_are_asked_for(tmp_path: Path) -> None:
+    """On demand: all sides of the rest of a program were in the first formula of a run that ended at once."""
+    versions = []
+    for name, text in (("good", REFUSED), ("bad", REFUSED.replace('"-v") == 0', '"-v") != 0'))):
+        (tmp_path / f"{name}.c").write_text(text)
+        versions.append(loaded(tmp_path / f"{name}.c"))
+    good, bad = versions
+    given = Input(("-v",))
+    run = FailingRun(bad, given, good.run(given).expectation)
+    first, whole = run.on_demand(()), run.all_paths()
+    assert run.extent_repaired > first.instances > run.length
+    assert first.instances < 0.7 * whole.instances
+    with Corrections() as one, Corrections() as other:
+        every, few = bugassist([run], one), on_demand([run], other)
+    assert few.clauses < every.clauses
+    assert set(few.diagnoses) == set(every.diagnoses)
+    line = next(at for at, text in enumerate(REFUSED.splitlines(), 1) if "strcmp" in text)
+    assert line in {statement.line[1] for one in few.diagnoses for statement in one}
