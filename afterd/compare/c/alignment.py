@@ -19,6 +19,7 @@ from afterd.compare.c.block_map import BlockMap
 from afterd.compare.c.function_pairs import FunctionPairs
 from afterd.compare.c.siblings import sibling
 from afterd.limits import C_PAIR
+from afterd.trace.c.ir.recorded import callee
 from afterd.trace.c.read import Frames, FunctionView, Instance
 from afterd.trace.c.window import records
 from afterd.trace.linemap import LineMap, Reversed
@@ -63,6 +64,11 @@ def _entered_once(frames: Frames, view: FunctionView) -> bool:
 def _executed_once(frames: Frames, view: FunctionView, block: int) -> bool:
     """Whether a block was executed exactly once in the whole run."""
     return _count(frames, view, block) == 1
+
+
+def _in_turn(entry: int, here: list[int], there: list[int]) -> int:
+    """The one of ``there`` that has the rank of an entry in ``here``; -1 where they are not as many."""
+    return there[here.index(entry)] if entry in here and len(here) == len(there) else -1
 
 
 class Alignment:
@@ -336,10 +342,15 @@ class Alignment:
         caller = self.bad.caller(entry)
         if caller is None:
             return self._outermost(entry)
+        mine = self.bad.entry(caller[2])
         if self._is_new(caller):
-            at = self._sibling(entry, self.bad.entry(caller[2]))
-            return at, at < 0
-        return self._by_site(entry, caller)
+            at, absent = self._sibling(entry, mine), True
+        else:
+            at, absent = self._by_site(entry, caller)
+        if at < 0:
+            is_out = self.counterpart(caller[0].view) is None
+            at = self._taken_out(entry, mine) if is_out else self._taken_in(entry, mine)
+        return at, at < 0 and absent
 
     def _is_new(self, caller: Caller) -> bool:
         """Whether the good version has nothing for a call instruction of a function that it has."""
@@ -369,19 +380,70 @@ class Alignment:
             return -1
         here = self._within(self.bad, called.view, mine)
         there = self._within(self.green, other, start)
-
-        @cache
-        def partner(of: int) -> int:
-            caller = self.bad.caller(of)
-            known = caller is not None and not self._is_new(caller)
-            return self._by_site(of, caller)[0] if caller and known else -1
-
+        partner = cache(self._partner)
         return sibling(bisect_left(here, entry), here, there, partner)
 
-    def _within(self, frames: Frames, view: FunctionView, entry: int) -> list[int]:
-        """The entries of a function directly below an activation."""
+    def _partner(self, entry: int) -> int:
+        """The activation that the corresponding call began; -1 where that is not known."""
+        caller = self.bad.caller(entry)
+        known = caller is not None and not self._is_new(caller)
+        return self._by_site(entry, caller)[0] if caller and known else -1
+
+    def _taken_in(self, entry: int, mine: int) -> int:
+        """The activation for one of which the caller does itself what it did through a function that is no more."""
+        called, start = self.bad.instance_at(entry), self._entries.get(mine, (-1, False))[0]
+        other = self.counterpart(called.view) if called else None
+        if start < 0 or called is None or other is None:
+            return -1
+        callers = {at: self.green.caller(at) for at in self._few(self.green, other, start, 2)}
+        gone = [
+            at
+            for at, caller in callers.items()
+            if caller and not self.bad.program.has(caller[0].view.name)
+        ]
+        here = self._few(self.bad, called.view, mine, 1) if gone else []
+        return _in_turn(entry, [at for at in here if self._partner(at) < 0], gone)
+
+    def _taken_out(self, entry: int, through: int) -> int:
+        """The activation for one that is begun through a new function, of the caller that began it itself."""
+        called, new = self.bad.instance_at(entry), self.bad.caller(through)
+        mine = self.bad.entry(new[2]) if new else -1
+        start = self._entry(mine)[0] if mine >= 0 else -1
+        other = self.counterpart(called.view) if called else None
+        if start < 0 or called is None or other is None:
+            return -1
+        direct = self._few(self.green, other, start, 1)
+        there = [at for at in direct if not self._is_called_still(at, mine)]
+        callers = {at: self.bad.caller(at) for at in self._few(self.bad, called.view, mine, 2)}
+        here = [
+            at for at, each in callers.items() if each and self.counterpart(each[0].view) is None
+        ]
+        return _in_turn(entry, here, there)
+
+    def _is_called_still(self, there: int, mine: int) -> bool:
+        """Whether what began an activation of green's stands in the caller's other version."""
+        calling, above = self.green.caller(there), self.bad.instance_at(mine)
+        blocks = self.blocks(above.view) if above else None
+        if calling is None or above is None or blocks is None:
+            return True
+        instance, index, _ = calling
+        block = blocks.to_bad.get(instance.block, -1)
+        calls = above.view.function.blocks[block].instructions if block >= 0 else ()
+        name = callee(instance.instructions[index])
+        return any(
+            blocks.instruction(block, number) == index and callee(each) == name
+            for number, each in enumerate(calls)
+        )
+
+    def _few(self, frames: Frames, view: FunctionView, entry: int, below: int) -> list[int]:
+        """The entries of a function so many calls below an activation; none where these are many."""
+        found = self._within(frames, view, entry, below)
+        return found if len(found) <= C_PAIR.siblings else []
+
+    def _within(self, frames: Frames, view: FunctionView, entry: int, below: int = 1) -> list[int]:
+        """The entries of a function so many calls below an activation."""
         depth = frames.recording.depth_at(entry)
-        every = self._executions(frames, view, 0, depth + 1, entry)
+        every = self._executions(frames, view, 0, depth + below, entry)
         low, high = np.searchsorted(every, [entry, frames.end(entry)])
         return [int(at) for at in every[low:high]]
 

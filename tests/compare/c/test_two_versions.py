@@ -222,6 +222,8 @@ GUILTY = {
     "table_of_handlers": "-.port = 80, +.port = 81,",
     "table_of_names": '-"pull", +"bull",',
     "table_that_moved": '-"null",',
+    "taken_in": "-if (verbose)",
+    "taken_out": "-if (verbose)",
     "type": "-int counter = 250; +unsigned char counter = 250;",
     "removed_statement": "-total += tax;",
     "removed_call": "-prepare();",
