@@ -22,6 +22,7 @@ from afterd.causality.semantic import CoreOf, SliceLimits, semantic_analysis
 from afterd.causality.signs import Sign
 from afterd.causality.worth import Worth
 from afterd.limits import SEARCH
+from afterd.logic.terms import distinct_reads
 from afterd.model.change import ChangeId
 from afterd.model.explanation import Evidence
 from afterd.model.progress import Progress
@@ -155,7 +156,7 @@ class Causes:
         return list(dict.fromkeys(change for step in steps for change in step.changes))
 
     def _accounted(self, step: Step, known: Container[StepId]) -> bool:
-        displaced = self._green.displaced(step.id)
+        displaced = self._green.displaced(step.id) or self._not_written(step)
         if displaced:
             return any(branch in known for branch in displaced)
         if not step.green.elsewhere and self._changed(step):
@@ -164,6 +165,15 @@ class Causes:
         if around:
             return any(branch in known for branch in around)
         return any(source.id in known for source in carriers_into(self._execution, step))
+
+    def _not_written(self, step: Step) -> set[StepId]:
+        """Of a step that all it reads says nothing of, the branches at which green went to write some of that: an
+        attribute is missing as nobody came to where it is set, whoever changed that place.
+        """
+        if step.changes or any(carriers_into(self._execution, step)):
+            return set()
+        reads = distinct_reads(step.term)
+        return set[StepId]().union(*(self._green.displaced(read.step) for read in reads))
 
     def _changed(self, step: Step) -> bool:
         """Whether a change may have infected the step itself: by a statement that does otherwise than its

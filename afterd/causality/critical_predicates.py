@@ -24,7 +24,7 @@ class Critical:
 
     Otherwise ``definitions`` are the steps whose value would have been overwritten. ``needed``: the
     generator is one of the cause, and not only what chose between two things to read. ``only_way``: a
-    generator is infected, and by nothing that it read.
+    generator is infected, and by nothing that it read; it may be that nobody wrote it.
     """
 
     predicate: Predicate
@@ -62,6 +62,8 @@ def extract_critical_predicates(execution: Execution, cause: Cause) -> list[Crit
                 only_way.update({branch} if above is None else {branch, above})
         else:
             met[definition] = None
+            if _not_written_by(execution, generator, branch):
+                only_way.add(branch)
     found = [execution.step(branch) for branch in overwritten if branch != cause.predicate.step]
     return [
         Critical(
@@ -101,6 +103,15 @@ def _infected_by(execution: Execution, generator: StepId, branch: StepId) -> boo
     """Whether a generator is infected, and of what may have infected it only by this branch."""
     step = execution.step(generator)
     return is_infected(step) and all(s.id == branch for s in carriers_into(execution, step))
+
+
+def _not_written_by(execution: Execution, generator: StepId, branch: StepId) -> bool:
+    """Whether a generator is infected, by nothing that it reads, and green went another way at a branch that kept it
+    from being written.
+    """
+    step, parted = execution.step(generator), execution.step(branch).green.alignment
+    infected = is_infected(step) and not step.changes and parted is Alignment.DIFFERENT
+    return infected and not any(carriers_into(execution, step))
 
 
 def _selecting(execution: Execution, cause: Cause) -> list[Step]:

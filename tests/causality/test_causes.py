@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from in_process_solver import InProcess
 from paper_examples import critical_example, running_example
@@ -16,7 +18,7 @@ from afterd.logic.solver import Solver
 from afterd.model.explanation import Evidence
 from afterd.model.progress import Silent
 from afterd.model.term import Op
-from afterd.model.trace import Alignment, StepKind
+from afterd.model.trace import Alignment, GreenValue, StepKind
 
 
 def causes_of(run: Recorded, *, most: int = 50, spent: int = 0) -> Causes:
@@ -89,6 +91,30 @@ def test_a_round_in_which_green_went_on_is_explained_behind_many_that_were_alike
     run.influences[99, 2] = [*reversed(rounds)]
     found = [step for level in levels(causes_of(aligned(run))) for step in level]
     assert found[:2] == [99, rounds[0]]
+
+
+def test_what_nobody_wrote_is_not_explained_before_the_branch_that_green_took() -> None:
+    """django-tables2: `table.paginator` was missing, as nobody asked for pages. The function that sets it was changed
+    too, and the classes of the table were read from infected ones.
+    """
+    run = Recorded()
+    wanted = run.input(1, "wanted", 0)
+    asked = run.assign(2, "asked", wanted, green=1, changes=["c1"])
+    table = run.assign(3, "table", 5, green=Alignment.SAME)
+    run.branch(4, compare(Op.NE, asked, 0), green=True)
+    for decided in (5, 6):
+        run.branch(decided, compare(Op.NE, wanted, decided), green=Alignment.SAME)
+    run.fail(9, compare(Op.EQ, table, 7))
+    run.steps[9] = replace(run.steps[9], green=GreenValue(Alignment.DIFFERENT, value=True))
+    run.influences[9, 3] = [6, 5, 4]
+    run.absent[9] = ("c2",)
+    causes = causes_of(aligned(run))
+    assert causes.open_level()
+    assert not causes.explained()
+    assert causes.promising
+    assert causes.open_level()
+    assert causes.links[1].cause.predicate.step == 4
+    assert causes.explained()
 
 
 @pytest.mark.parametrize(("most", "links"), [(1, 1), (2, 2), (50, 3)])

@@ -220,6 +220,9 @@ GO_WITHOUT_TESTS = (
             "ImportError: Failed to import test module: t\n",
             False,
         ),
+        ("no tests ran in 0.01s\nERROR: not found: /r/test_a.py::test_b\n(no name …)\n", True),
+        ("ERROR test_a.py\n1 error in 0.26s\nERROR: not found: /r/test_a.py::test_b\n", False),
+        ("=== 2 warnings, 1 error in 0.26s ===\nERROR: not found: /r/test_a.py::test_b\n", False),
     ],
 )
 def test_a_pass_of_no_test(text: str, *, none: bool) -> None:

@@ -114,6 +114,7 @@ _NONE_RAN = re.compile(
 )
 _SOME_RAN = re.compile(
     r"^(?:ok(?!.*\[no tests to run\])|not ok|test \S+ \.\.\.|# (?:pass|fail) [1-9]|=== RUN"
+    r"|(?:=+ )?(?:\d+ \w+, )*\d+ errors? in \d"  # before 8 pytest finds no test in a module that cannot be imported
     r"|INTERNALERROR> |!+ _pytest\.outcomes\.Exit: "  # a module that ends pytest while it is imported
     r'|\{.*"Action":"run"'
     r"|[ \t]*[1-9]\d* failing\b|Tests: +.*\d (?:passed|failed))",
