@@ -89,7 +89,7 @@ class Reversion:
                 tuple(suspects), {}, None, outside, predict, self._trials.stands, self._trials.along,
                 neighbours=tuple(neighbours),
             )  # fmt: skip
-            for trial in self._guided(field, passing, thorough=thorough):
+            for trial in self._guided(self._informed(field), passing, thorough=thorough):
                 found = trial
         except BudgetSpentError:
             if found is None:
@@ -112,6 +112,7 @@ class Reversion:
                 trial = self._attempts.make(alone)
                 if trial.passed:
                     return self._shrinking.settled(trial, first)
+                self._noted_clash(trial)
         return None
 
     def settle(
@@ -292,16 +293,22 @@ class Reversion:
         further in the test than the bad version.
         """
         for _ in range(SEARCH.followed):
-            clash = self._trials.clash(trial) & self._changes.keys()
+            clash = self._noted_clash(trial)
             if not clash:
                 break
-            self._attempts.clashes[trial.asked] = clash
             if halved and not self._trials.came_further(trial):
                 self._halve_rather(telling_share(self._attempts.seen))
             if trial.asked | clash in self._attempts.seen:
                 break
             trial = self._attempts.make(trial.asked | clash)
         return trial
+
+    def _noted_clash(self, trial: Trial) -> ChangeSet:
+        """What a trial's other failure says must be undone as well, which later trials are chosen by."""
+        clash = self._trials.clash(trial) & self._changes.keys()
+        if clash:
+            self._attempts.clashes[trial.asked] = clash
+        return clash
 
     def _informed(self, field: Field) -> Field:
         """With what clashed, whose changes are suspects now."""

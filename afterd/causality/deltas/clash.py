@@ -6,16 +6,29 @@ raised where what was undone met what was not: at a line that another change wro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from afterd.causality.deltas.dependencies import Changes, home
 from afterd.compare import differences
 from afterd.limits import SEARCH
-from afterd.model.change import NOTHING, Change, ChangeForm, ChangeSet
+from afterd.model.change import NOTHING, Change, ChangeForm, ChangeId, ChangeSet
 from afterd.model.location import LineSpan, Location
 
+Meanings = Callable[[Change, int, Sequence[Change]], Sequence[ChangeId]]
+"""Of the changes that are left, those that gave what a line of an undone change's old text reads another meaning."""
 
-def clashing(changes: Changes, reverted: ChangeSet, places: Sequence[Location]) -> ChangeSet:
+
+def same_meanings(undone: Change, line: int, left: Sequence[Change]) -> Sequence[ChangeId]:  # noqa: ARG001 - it answers a Meanings' question
+    """The answer where nobody reads the text."""
+    return ()
+
+
+def clashing(
+    changes: Changes,
+    reverted: ChangeSet,
+    places: Sequence[Location],
+    meanings: Meanings = same_meanings,
+) -> ChangeSet:
     """The changes to undo as well, for a variant not to fail as it did; empty where that is not known.
 
     ``places`` are lines of the variant without ``reverted``, the one that failed first, then its callers.
@@ -24,7 +37,7 @@ def clashing(changes: Changes, reverted: ChangeSet, places: Sequence[Location]) 
         return NOTHING
     left = differences(changes.values(), reverted, frozenset(changes))
     undone = [changes[each] for each in reverted if each in changes]
-    return _wrote(places, left) or _old_text_around(places[0], undone, left)
+    return _wrote(places, left) or _around_old_text(places[0], undone, left, meanings)
 
 
 def _wrote(places: Sequence[Location], left: Sequence[Change]) -> ChangeSet:
@@ -42,13 +55,19 @@ def _writer(place: Location, left: Iterable[Change]) -> Change | None:
     return min(mine, key=lambda each: each.new.count, default=None)
 
 
-def _old_text_around(
-    place: Location, undone: Sequence[Change], left: Sequence[Change]
+def _around_old_text(
+    place: Location, undone: Sequence[Change], left: Sequence[Change], meanings: Meanings
 ) -> ChangeSet:
-    """What is left in the function, else in the class, of old text that a line is in."""
-    old = _old_text(place, undone)
-    if old is None:
+    """What gave the names that a line of old text reads another meaning, else what is left in the function, or in the
+    class, around it.
+    """
+    found = _old_text(place, undone)
+    if found is None:
         return NOTHING
+    old, line = found
+    meant = meanings(old, line, left)
+    if 0 < len(meant) <= SEARCH.clashing:
+        return frozenset(meant)
     for length in range(len(home(old)), 1, -1):
         scope = home(old)[:length]
         near = frozenset(each.id for each in left if home(each)[:length] == scope)
@@ -57,13 +76,13 @@ def _old_text_around(
     return NOTHING
 
 
-def _old_text(place: Location, undone: Sequence[Change]) -> Change | None:
-    """The undone change whose old lines have the line."""
+def _old_text(place: Location, undone: Sequence[Change]) -> tuple[Change, int] | None:
+    """The undone change whose old lines have the line, and which line of the good version that is."""
     mine = [each for each in undone if each.file == place.file and each.form is ChangeForm.HUNK]
     names = frozenset(each.id for each in mine)
     for each in mine:
         (moved,) = differences(mine, names - {each.id}, names)
         start = moved.new.start + (not moved.new.count)
         if LineSpan(start, each.old.count).covers(place.line):
-            return each
+            return each, place.line - start + each.old.start
     return None

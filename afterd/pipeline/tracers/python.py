@@ -31,6 +31,7 @@ from afterd.trace.python.source import (
     Texts,
     VariantCheck,
     altered_arities,
+    altered_meanings,
     brought,
     nameless_changes,
     no_texts,
@@ -140,8 +141,8 @@ def _texts_of_ends(workspace: Workspace, wanted: Range) -> Texts:
 def python_clashes(live: Changes, texts: Texts = no_texts) -> Clashing:
     """What took away that which a variant's failure says is missing, else what altered how a function is called that it
     says is not called as it must be, else what its lines speak of: a keyword that the function called does not take is
-    raised in the calling one, around which nothing else needs to be undone. What was only introduced by what is undone
-    nobody took away: who asks for it wrote the line.
+    raised in the calling one, around which nothing else needs to be undone; in old text, what gave a name that it reads
+    another meaning. What was only introduced by what is undone nobody took away: who asks for it wrote the line.
     """
     files = {change.file for change in live.values()}
 
@@ -156,7 +157,8 @@ def python_clashes(live: Changes, texts: Texts = no_texts) -> Clashing:
         )
         if 0 < len(took) <= SEARCH.clashing:
             return frozenset(took)
-        return clashing(live, reverted, raised_at(outcome, files))
+        meanings = partial(altered_meanings, texts=texts)
+        return clashing(live, reverted, raised_at(outcome, files), meanings)
 
     return clashes
 

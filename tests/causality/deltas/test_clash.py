@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,6 +39,18 @@ CHANGES = {each.id: each for each in (HEADER, INIT, READ, ADDED, OTHER)}
 def test_what_a_failure_speaks_of(reverted: str, lines: list[int], clash: str) -> None:
     places = [Location("a.py", line) for line in lines]
     assert clashing(CHANGES, frozenset(reverted.split()), places) == set(clash.split())
+
+
+def test_who_gave_names_of_old_text_another_meaning_comes_before_what_is_around_it() -> None:
+    asked: list[tuple[str, int]] = []
+
+    def meanings(undone: Change, line: int, left: Sequence[Change]) -> list[str]:
+        asked.append((undone.id, line))
+        return [each.id for each in left if each.id == "c5"]
+
+    places = [Location("a.py", 13)]
+    assert clashing(CHANGES, frozenset(["c2"]), places, meanings) == {"c5"}
+    assert asked == [("c2", 13)]
 
 
 def test_old_text_outside_functions_and_among_many_changes_tells_nothing() -> None:
