@@ -289,14 +289,14 @@ class Reversion:
 
     def _followed(self, trial: Trial, *, halved: bool) -> Trial:
         """A trial; while it fails otherwise, at a line that says of which change, without that as well. ``halved``:
-        where the commits tell more than a set that may fail otherwise again, these are bisected, but not where it came
-        further in the test than the bad version.
+        where that failed otherwise again and the commits tell more than another set, these are bisected, but not where
+        it came further in the test than the bad version.
         """
-        for _ in range(SEARCH.followed):
+        for followed in range(SEARCH.followed):
             clash = self._noted_clash(trial)
             if not clash:
                 break
-            if halved and not self._trials.came_further(trial):
+            if halved and followed and not self._trials.came_further(trial):
                 self._halve_rather(telling_share(self._attempts.seen))
             if trial.asked | clash in self._attempts.seen:
                 break

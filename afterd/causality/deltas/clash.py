@@ -68,6 +68,8 @@ def _around_old_text(
     meant = meanings(old, line, left)
     if 0 < len(meant) <= SEARCH.clashing:
         return frozenset(meant)
+    if not old.old.covers(line):
+        return NOTHING
     for length in range(len(home(old)), 1, -1):
         scope = home(old)[:length]
         near = frozenset(each.id for each in left if home(each)[:length] == scope)
@@ -77,12 +79,18 @@ def _around_old_text(
 
 
 def _old_text(place: Location, undone: Sequence[Change]) -> tuple[Change, int] | None:
-    """The undone change whose old lines have the line, and which line of the good version that is."""
+    """The undone change whose old lines have the line, else the nearest above it, and which line of the good one that
+    is.
+    """
     mine = [each for each in undone if each.file == place.file and each.form is ChangeForm.HUNK]
     names = frozenset(each.id for each in mine)
+    above: list[tuple[int, Change]] = []
     for each in mine:
         (moved,) = differences(mine, names - {each.id}, names)
         start = moved.new.start + (not moved.new.count)
         if LineSpan(start, each.old.count).covers(place.line):
             return each, place.line - start + each.old.start
-    return None
+        if start <= place.line:
+            above.append((start, each))
+    start, nearest = max(above, key=lambda found: found[0], default=(0, None))
+    return None if nearest is None else (nearest, place.line - start + nearest.old.start)

@@ -20,7 +20,8 @@ def safe_join(folder, *names):
 def send(folder, name):
     path = safe_join(folder, name)
     local = path
-    return os.stat(local)
+    os.stat(local)
+    return path.name
 
 
 LIMIT = 3
@@ -33,7 +34,8 @@ from werkzeug import redirect, safe_join
 def send(folder, name):
     path = str(safe_join(str(folder), name))
     local = str(path)
-    return os.stat(local)
+    os.stat(local)
+    return path.name
 
 
 LIMIT, local = 4, 5
@@ -47,7 +49,7 @@ def changed(name: str, old: tuple[int, int], new: tuple[int, int], file: str = "
 IMPORTED = changed("c1", (2, 1), (2, 1))
 REMOVED = changed("c2", (5, 4), (5, 0))
 CALLED = changed("c3", (10, 2), (6, 2))
-LIMITED = changed("c4", (15, 1), (11, 1))
+LIMITED = changed("c4", (16, 1), (12, 1))
 ELSEWHERE = changed("c5", (5, 4), (5, 4), "other.py")
 LEFT = [IMPORTED, REMOVED, LIMITED, ELSEWHERE]
 
@@ -57,7 +59,8 @@ LEFT = [IMPORTED, REMOVED, LIMITED, ELSEWHERE]
     [
         (10, ["c1", "c2"]),  # the import of another one, and the definition that went
         (11, []),  # a name of the function's own, though the module has one of that name now
-        (12, []),  # nobody changed what `os` is
+        (12, []),  # nobody changed what `os` is, and `local` was given no other function's value
+        (13, ["c1", "c2"]),  # below, which reads what the line gave a value
         (99, []),
     ],
 )

@@ -24,11 +24,18 @@ Bindings = dict[str, frozenset[int]]
 def altered_meanings(
     undone: Change, line: int, left: Sequence[Change], texts: Texts
 ) -> list[ChangeId]:
-    """The changes that are ``left`` and bind a name which a ``line`` of the good version's text of a change that is
-    ``undone`` reads, or took a binding of it away, in the same file.
+    """The changes that are ``left`` and bind a name, or took a binding of it away, in the file of a change that is
+    ``undone``: one which a ``line`` of the good version's text of it reads, or its text, where a line below reads what
+    that gave a value.
     """
     old, new = texts(undone)
-    names = _names_read(old, line)
+    names = _names_used(old, line, ast.Load)
+    if not undone.old.covers(line):
+        below, names = names, frozenset()
+        for own in undone.old.lines:
+            if below & _names_used(old, own, ast.Store):
+                names |= _names_used(old, own, ast.Load)
+    names -= _local_names(old, undone.old.start)
     beside = [each for each in left if each.file == undone.file]
     return [
         each.id
@@ -44,20 +51,19 @@ def _binds(names: frozenset[str], span: LineSpan, bindings: Bindings) -> bool:
 
 
 @lru_cache(maxsize=200)
-def _names_read(text: bytes, line: int) -> frozenset[str]:
-    """The names that the statement on a line reads, and no attributes."""
+def _names_used(text: bytes, line: int, how: type[ast.expr_context]) -> frozenset[str]:
+    """The names that the statement on a line reads or binds there, and no attributes."""
     statement = min(
         (each for each in _nodes(text) if isinstance(each, ast.stmt) and _covers(each, line)),
         key=lambda each: (each.end_lineno or each.lineno) - each.lineno,
         default=None,
     )
     below = [] if statement is None else nodes_below(statement)
-    read = {
+    return frozenset(
         each.id
         for each in below
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and _covers(each, line)
-    }
-    return frozenset(read - _local_names(text, line))
+        if isinstance(each, ast.Name) and isinstance(each.ctx, how) and _covers(each, line)
+    )
 
 
 def _local_names(text: bytes, line: int) -> set[str]:
