@@ -357,6 +357,9 @@ class Control(ABC):
         """One more arrival; where it went past others, what is left of them is not what the run did."""
         branch, passed = frame.open[at], frame.open[at + 1 :]
         first = not any(around.limit for around in frame.open[at:])
+        first = first and (
+            self.real or not branch.real
+        )  # after the run was over it is no more the run
         side = branch.now
         if passed or branch.split:
             side = replace(side, condition=self.collector.path or TRUE)
@@ -425,7 +428,7 @@ class Control(ABC):
             raise SideEndedError("no side goes on")
         if branch.first_arrived:
             frame.key, frame.visits = branch.frame_key, branch.visits
-        elif branch.limit:
+        else:  # the run does not come here: its own names are those of what it did elsewhere
             frame.key = self.collector.names.of((branch.key, "after"))
             frame.visits = {}
         return self._merged(frame, branch)

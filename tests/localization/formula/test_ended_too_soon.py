@@ -128,3 +128,17 @@ def test_what_would_have_come_after_has_only_the_sides_that_are_asked_for(tmp_pa
     assert set(few.diagnoses) == set(every.diagnoses)
     line = next(at for at, text in enumerate(REFUSED.splitlines(), 1) if "strcmp" in text)
     assert line in {statement.line[1] for one in few.diagnoses for statement in one}
+
+
+def test_what_would_have_come_after_has_names_of_its_own(tmp_path: Path) -> None:
+    """The loop's counter was defined by the run's first round and by what comes after: a circle that is never wrong."""
+    (tmp_path / "p.c").write_text(REFUSED.replace('"-v") == 0', '"-v") == 0 && at + 1 > count'))
+    (tmp_path / "good.c").write_text(REFUSED)
+    given = Input(("-v", "-v"))
+    expectation = loaded(tmp_path / "good.c").run(given).expectation
+    steps = [
+        definition.step
+        for formula in [FailingRun(loaded(tmp_path / "p.c"), given, expectation).all_paths()]
+        for definition in formula.definitions
+    ]
+    assert len(steps) == len(set(steps))
