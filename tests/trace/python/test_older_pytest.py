@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -61,6 +62,21 @@ def test_modules_that_pytest_rewrites_are_recorded(
     hook.exec_module(SimpleNamespace(_rewritten_names=names, config=SimpleNamespace()), module)
     assert module.found == 2
     assert "lib" in names
+
+
+def test_before_pytest_5_its_hook_leaves_modules_to_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """huey: each recorded run of pytest 3.5 ended in an error of ours, and nothing that it did was seen."""
+
+    class AssertionRewritingHook:
+        def find_module(self, name: str, path: object = None) -> object:  # noqa: ARG002 - as importers are asked
+            return self
+
+    old = SimpleNamespace(AssertionRewritingHook=AssertionRewritingHook)
+    monkeypatch.setitem(sys.modules, REWRITE, old)
+    take_over_rewriting(Territory(tmp_path), lambda *_: compile("", "lib.py", "exec"))
+    assert AssertionRewritingHook().find_module("lib") is None
 
 
 def test_what_stands_for_an_assert_ends_where_it_does(

@@ -21,9 +21,14 @@ Compile = Callable[[bytes, str, Callable[[ast.Module, bytes], None]], CodeType]
 
 
 def take_over_rewriting(territory: Territory, compile_module: Compile) -> None:
-    """Have pytest's hook, which was imported, load the tree's modules through ``compile_module``."""
+    """Have pytest's hook, which was imported, load the tree's modules through ``compile_module``. Before pytest 5 it
+    compiles what it only finds, so there it finds nothing: asserts stay as they are, and are recorded as such.
+    """
     rewrite: Any = sys.modules[REWRITE]
-    original = rewrite.AssertionRewritingHook.exec_module
+    original = getattr(rewrite.AssertionRewritingHook, "exec_module", None)
+    if original is None:
+        rewrite.AssertionRewritingHook.find_module = _finds_nothing
+        return
 
     def exec_module(self: Any, module: ModuleType) -> None:  # noqa: ANN401 # pytest's hook
         """Like pytest's hook, without its bytecode cache."""
@@ -46,6 +51,10 @@ def take_over_rewriting(territory: Territory, compile_module: Compile) -> None:
         exec(code, module.__dict__)  # noqa: S102 # what a loader does
 
     rewrite.AssertionRewritingHook.exec_module = exec_module
+
+
+def _finds_nothing(self: object, name: str, path: object = None) -> None:  # as importers are asked
+    """The answer of a hook that leaves a module to the next one."""
 
 
 Place = tuple[int, int]  # line and column
