@@ -42,8 +42,15 @@ class FailingRun:
 
     @property
     def extent_repaired(self) -> int:
-        """How many instructions it has, or the run that showed what is expected, whichever has more."""
-        return max(self.length, self.expectation.instances if self.expectation else 0)
+        """How many instructions it has; of one that ended before it showed as much as is expected, the run that showed
+        that, if it has more.
+        """
+        length, expected = self.length, self.expectation
+        told = expected.events if expected else None
+        if expected is None or told is None or self.shown is None:
+            return length
+        ended = len(self.shown.events) < len(told)
+        return max(length, expected.instances) if ended else length
 
     def on_demand(self, explored: Collection[Branch]) -> ProgramFormula:
         """The failing path, and the sides that were asked for. Raises TooLargeError."""

@@ -131,7 +131,7 @@ def test_what_would_have_come_after_has_only_the_sides_that_are_asked_for(tmp_pa
 
 
 def test_what_would_have_come_after_has_names_of_its_own(tmp_path: Path) -> None:
-    """The loop's counter was defined by the run's first round and by what comes after: a circle that is never wrong."""
+    """No step of what comes after the run is one of the run as well."""
     (tmp_path / "p.c").write_text(REFUSED.replace('"-v") == 0', '"-v") == 0 && at + 1 > count'))
     (tmp_path / "good.c").write_text(REFUSED)
     given = Input(("-v", "-v"))
