@@ -13,6 +13,7 @@ from afterd.causality.infection import (
     Green,
     carriers_into,
     detours,
+    enters_unread,
     is_clean,
     is_harmless,
     is_infected,
@@ -170,7 +171,7 @@ class Causes:
         """Of a step that all it reads says nothing of, the branches at which green went to write some of that: an
         attribute is missing as nobody came to where it is set, whoever changed that place.
         """
-        if step.changes or any(carriers_into(self._execution, step)):
+        if not enters_unread(self._execution, step):
             return set()
         reads = distinct_reads(step.term)
         return set[StepId]().union(*(self._green.displaced(read.step) for read in reads))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 from afterd.causality.cause import Cause
-from afterd.causality.infection import carriers_into, is_infected, is_settled
+from afterd.causality.infection import carriers_into, enters_unread, is_infected, is_settled
 from afterd.limits import SEARCH
 from afterd.logic.terms import distinct_reads
 from afterd.model.term import BOOL, Apply, Op, StepId, Term
@@ -110,8 +110,8 @@ def _not_written_by(execution: Execution, generator: StepId, branch: StepId) -> 
     from being written.
     """
     step, parted = execution.step(generator), execution.step(branch).green.alignment
-    infected = is_infected(step) and not step.changes and parted is Alignment.DIFFERENT
-    return infected and not any(carriers_into(execution, step))
+    infected = is_infected(step) and parted is Alignment.DIFFERENT
+    return infected and enters_unread(execution, step)
 
 
 def _selecting(execution: Execution, cause: Cause) -> list[Step]:

@@ -211,6 +211,13 @@ def detours(execution: Execution, green: Green, step: Step) -> list[StepId]:
     return [branch for branch in dict.fromkeys(found) if is_infected(execution.step(branch))]
 
 
+def enters_unread(execution: Execution, step: Step) -> bool:
+    """Whether nothing tells how a step came to be infected: no change acts at it, and neither what it read nor a branch
+    in or above it is. Then something that it read was not written.
+    """
+    return not step.changes and not any(carriers_into(execution, step))
+
+
 def carriers_into(execution: Execution, step: Step) -> Iterator[Step]:
     """What may have infected ``step``: infected steps that it read, and branches in and above it."""
     for read in distinct_reads(step.term):

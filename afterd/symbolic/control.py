@@ -356,10 +356,8 @@ class Control(ABC):
     def _arrive(self, frame: Frame, phis: dict[str, Known], at: int) -> None:
         """One more arrival; where it went past others, what is left of them is not what the run did."""
         branch, passed = frame.open[at], frame.open[at + 1 :]
-        first = not any(around.limit for around in frame.open[at:])
-        first = first and (
-            self.real or not branch.real
-        )  # after the run was over it is no more the run
+        is_run = self.real or not branch.real  # not what would have come after it
+        first = is_run and not any(around.limit for around in frame.open[at:])
         side = branch.now
         if passed or branch.split:
             side = replace(side, condition=self.collector.path or TRUE)

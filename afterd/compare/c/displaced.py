@@ -52,8 +52,7 @@ class Displaced:
         self, view: FunctionView, blocks: BlockMap, condition: int, block: int
     ) -> Iterator[ChangeId]:
         """The changes of what a condition decides now, and of what it decided, before a block's first line."""
-        here = _lines(view, blocks.to_bad[condition], block)
-        for place in here:
+        for place in _lines(view, blocks.to_bad[condition], block):
             yield from self._ties.of_line(view, place.file, place.line)
         for place in _lines(blocks.good, condition, blocks.to_good[block]):
             yield from self._ties.removed_at(blocks.good, place)

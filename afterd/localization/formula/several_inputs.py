@@ -89,13 +89,14 @@ def explained_runs(tried: Iterable[_Run], limits: FormulaLimits) -> list[_Run]:
     same place the one is explained of which that is least. None is tried that is longer than those that are chosen.
     """
     found: list[_Run] = []
+    chosen = 0
     for run in islice(tried, limits.tried):
         insort(found, run, key=lambda one: one.extent_repaired)
         chosen = inputs_within((one.extent_repaired for one in found), limits)
         full = chosen < len(found) or chosen == limits.inputs
         if full and run.length >= found[chosen - 1].extent_repaired:
             break
-    return found[: inputs_within((one.extent_repaired for one in found), limits)]
+    return found[:chosen]
 
 
 def allotted(

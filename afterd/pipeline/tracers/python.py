@@ -145,6 +145,7 @@ def python_clashes(live: Changes, texts: Texts = no_texts) -> Clashing:
     another meaning. What was only introduced by what is undone nobody took away: who asks for it wrote the line.
     """
     files = {change.file for change in live.values()}
+    meanings = partial(altered_meanings, texts=texts)
 
     def clashes(reverted: ChangeSet, outcome: Outcome) -> ChangeSet:
         otherwise = outcome.reason is Unresolved.DIFFERENT_FAILURE
@@ -157,7 +158,6 @@ def python_clashes(live: Changes, texts: Texts = no_texts) -> Clashing:
         )
         if 0 < len(took) <= SEARCH.clashing:
             return frozenset(took)
-        meanings = partial(altered_meanings, texts=texts)
         return clashing(live, reverted, raised_at(outcome, files), meanings)
 
     return clashes

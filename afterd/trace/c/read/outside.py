@@ -12,12 +12,12 @@ from afterd.model.term import OPAQUE, Read
 from afterd.trace.c.ir.recorded import arguments, callee, result_type
 from afterd.trace.c.read import libc
 from afterd.trace.c.read.frames import Call
-from afterd.trace.c.read.steps import ADDRESSES, Cells
+from afterd.trace.c.read.steps import ADDRESS_BITS, ADDRESSES, Cells
 
 if TYPE_CHECKING:  # values read memory, and tell what such calls were given
     from afterd.trace.c.read.values import Values
 
-_WORD = 8  # bytes of a pointer
+_WORD = ADDRESS_BITS // 8
 _ONLY_GIVEN = ("@llvm.", "@_ZNK")
 """Beginnings of the names of what writes no farther than it is told: intrinsics, and C++'s const methods."""
 

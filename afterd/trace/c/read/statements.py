@@ -35,11 +35,10 @@ from afterd.trace.c.ir.recorded import (
 from afterd.trace.c.read.formats import LISTED, listed_reads
 from afterd.trace.c.read.frames import Call, Frames, Instance
 from afterd.trace.c.read.given import given_reads
-from afterd.trace.c.read.steps import ADDRESSES, StepIds
+from afterd.trace.c.read.steps import ADDRESS_BITS, ADDRESSES, StepIds
 from afterd.trace.c.read.values import Values, guarded_load, known_value
 from afterd.trace.c.window import records
 
-_ADDRESS_BITS = 64
 _COPY_ARGUMENTS = 3  # destination, source, length
 _CASE = re.compile(r'i(\d+) (-?\d+), label %((?:[-a-zA-Z$._0-9]+)|"[^"]*")')
 
@@ -78,7 +77,7 @@ class Statement:
     @property
     def is_address(self) -> bool:
         """Whether the value is an address, also one that a union or a struct passes as a number."""
-        word = isinstance(self.value, int) and self.term.sort.width == _ADDRESS_BITS
+        word = isinstance(self.value, int) and self.term.sort.width == ADDRESS_BITS
         return self.pointer or (word and self.value in ADDRESSES)
 
 

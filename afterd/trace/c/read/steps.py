@@ -10,6 +10,7 @@ _OUTPUTS = 1 << 12  # per record
 _FAILED = 1 << 11  # the first of a record's outputs that is none of a statement
 _INITIAL = 1 << 28  # initial values per process, in units of _OUTPUTS
 _PROCESS_SHIFT = 52  # 2^40 records a process: a day of tracing
+ADDRESS_BITS = 64
 ADDRESSES = range(0x5555_0000_0000, 1 << 47)
 """Where Linux has a program, its heap, its mappings and its stack, where addresses are not random: a whole word of
 such a value that is none is rare (the kernel's Documentation/arch/x86/x86_64/mm.rst; ELF_ET_DYN_BASE).

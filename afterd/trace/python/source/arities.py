@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from afterd.model.change import Change, ChangeId
 from afterd.model.location import LineSpan
-from afterd.trace.python.source.syntax import nodes_below
+from afterd.trace.python.source.syntax import module_nodes
 from afterd.trace.python.source.taken import called_functions
 
 Texts = Callable[[Change], tuple[bytes, bytes]]
@@ -51,13 +51,9 @@ def _lines_of_arguments(text: bytes, name: str, outer: str) -> frozenset[int]:
     """The lines on which the parameters of a function stand, or what is given to it or with it; of a constructor, what
     its class is called with.
     """
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return frozenset()
     called = outer if name in _OF_CLASSES else name
     lines: set[int] = set()
-    for node in nodes_below(tree):
+    for node in module_nodes(text):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name:
             lines.update(range(node.lineno, max(node.lineno + 1, node.body[0].lineno)))
         elif isinstance(node, ast.Call) and called in map(_word, (node.func, *node.args)):

@@ -7,15 +7,16 @@ calls the library's, which wants something else. The name is bound in both versi
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from afterd.model.change import Change, ChangeId
 from afterd.model.location import LineSpan
 from afterd.trace.python.source.arities import Texts
-from afterd.trace.python.source.syntax import nodes_below
+from afterd.trace.python.source.syntax import module_nodes, nodes_below
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_NO_NAMES: frozenset[str] = frozenset()
 
 Bindings = dict[str, frozenset[int]]
 """The lines on which each name is bound that a module's functions may read."""
@@ -29,12 +30,11 @@ def altered_meanings(
     that gave a value.
     """
     old, new = texts(undone)
-    names = _names_used(old, line, ast.Load)
+    reads, gives = _names_by_line(old, ast.Load), _names_by_line(old, ast.Store)
+    names = reads.get(line, _NO_NAMES)
     if not undone.old.covers(line):
-        below, names = names, frozenset()
-        for own in undone.old.lines:
-            if below & _names_used(old, own, ast.Store):
-                names |= _names_used(old, own, ast.Load)
+        giving = [own for own in undone.old.lines if names & gives.get(own, _NO_NAMES)]
+        names = _NO_NAMES.union(*(reads.get(own, _NO_NAMES) for own in giving))
     names -= _local_names(old, undone.old.start)
     beside = [each for each in left if each.file == undone.file]
     return [
@@ -50,41 +50,31 @@ def _binds(names: frozenset[str], span: LineSpan, bindings: Bindings) -> bool:
     )
 
 
-@lru_cache(maxsize=200)
-def _names_used(text: bytes, line: int, how: type[ast.expr_context]) -> frozenset[str]:
-    """The names that the statement on a line reads or binds there, and no attributes."""
-    statement = min(
-        (each for each in _nodes(text) if isinstance(each, ast.stmt) and _covers(each, line)),
-        key=lambda each: (each.end_lineno or each.lineno) - each.lineno,
-        default=None,
-    )
-    below = [] if statement is None else nodes_below(statement)
-    return frozenset(
-        each.id
-        for each in below
-        if isinstance(each, ast.Name) and isinstance(each.ctx, how) and _covers(each, line)
-    )
+@lru_cache(maxsize=50)
+def _names_by_line(text: bytes, how: type[ast.expr_context]) -> Mapping[int, frozenset[str]]:
+    """The names that are read or bound on each line, and no attributes."""
+    found: dict[int, set[str]] = {}
+    for each in module_nodes(text):
+        if isinstance(each, ast.Name) and isinstance(each.ctx, how):
+            found.setdefault(each.lineno, set()).add(each.id)
+    return {line: frozenset(names) for line, names in found.items()}
 
 
 def _local_names(text: bytes, line: int) -> set[str]:
     """What the functions around a line bind for themselves."""
-    functions = [each for each in _nodes(text) if isinstance(each, _FUNCTIONS)]
-    inside = [each for each in functions if _covers(each, line)]
+    functions = [each for each in module_nodes(text) if isinstance(each, _FUNCTIONS)]
+    inside = [each for each in functions if each.lineno <= line <= (each.end_lineno or 0)]
     below = [each for function in inside for each in nodes_below(function)]
     given = {each.arg for each in below if isinstance(each, ast.arg)}
     names = (each for each in below if isinstance(each, ast.Name))
     return given | {each.id for each in names if isinstance(each.ctx, ast.Store)}
 
 
-def _covers(node: ast.stmt | ast.expr, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or node.lineno)
-
-
 @lru_cache(maxsize=50)
 def _bindings(text: bytes) -> Bindings:
     """Where a module binds names for all of its functions: outside of functions and classes."""
     found: dict[str, set[int]] = {}
-    for name, lines in _bound(_module_statements(_nodes(text)[:1])):
+    for name, lines in _bound(_module_statements(module_nodes(text)[:1])):
         found.setdefault(name, set()).update(lines)
     return {name: frozenset(lines) for name, lines in found.items()}
 
@@ -111,13 +101,3 @@ def _bound(statements: Iterator[ast.stmt]) -> Iterator[tuple[str, range]]:
                 for node in nodes_below(each):
                     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                         yield node.id, whole
-
-
-@lru_cache(maxsize=50)
-def _nodes(text: bytes) -> list[ast.AST]:
-    """The module of a text and all below it; none where it is no Python."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return []
-    return [tree, *nodes_below(tree)]

@@ -7,12 +7,22 @@ nodes. Every loaded file of a program is walked several times before the first v
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 _WITHOUT_NODES = frozenset(
     {"ctx", "op", "ops", "id", "attr", "kind", "type_comment", "type_ignores"}
 )
 """Fields that hold no other nodes, whatever kind of node has them."""
 _WITH_NODES: dict[type[ast.AST], tuple[str, ...]] = {}
+
+
+@lru_cache(maxsize=50)
+def module_nodes(text: bytes) -> list[ast.AST]:
+    """A module and all below it, each before what it consists of; none where the text is no Python."""
+    try:
+        return nodes_below(ast.parse(text))
+    except (SyntaxError, ValueError, RecursionError):
+        return []
 
 
 def child_nodes(node: ast.AST) -> list[ast.AST]:
