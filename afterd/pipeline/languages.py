@@ -12,6 +12,7 @@ _SUFFIXES = {
     "python": ".py",
     "go": ".go",
     "rust": ".rs",
+    "java": ".java",
     "ruby": ".rb",
     "php": ".php",
     "js": ".js .mjs .cjs .jsx .ts .mts .cts .tsx",
@@ -19,7 +20,7 @@ _SUFFIXES = {
 _LANGUAGES = {
     suffix: language for language, suffixes in _SUFFIXES.items() for suffix in suffixes.split()
 }
-COUNTED = frozenset({"go", "rust", "js", "ruby", "php"})
+COUNTED = frozenset({"go", "rust", "js", "ruby", "php", "java"})
 """Those whose own coverage tells what ran, as no tracer reads them."""
 
 TRACED = frozenset({"c", "python"})

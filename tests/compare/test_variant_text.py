@@ -1,4 +1,4 @@
-"""What speaks against a half-undone text of JavaScript, TypeScript, Go or Rust."""
+"""What speaks against a half-undone text of JavaScript, TypeScript, Go, Rust or Java."""
 
 from __future__ import annotations
 
@@ -40,6 +40,20 @@ from afterd.model.outcome import Outcome, Unresolved, Verdict
         ("a.jsx", "const a = (b) => c(b);\n", {"a"}, {"c"}),
         ("a.go", "package p\nfunc f(a int) int { b := a; return b + c }\n", {"f"}, {"c", "int"}),
         ("a.rs", "fn f(a: u8) -> u8 { let b = a; b + C }\n", {"f"}, {"C"}),
+        (
+            "A.java",
+            "import q.B; class A<T> { static int N = M; void f(T a, C b) {\n"
+            "  for (B c : b) { g(() -> c, d -> d); } try (D r = N) { h(r); } catch (F | H e) { i(e); } } }\n",
+            {"A", "B"},
+            {"C", "D", "F", "H", "M", "g", "h", "i"},
+        ),
+        (
+            "E.java",
+            "enum E { ONE(TWO) { int f() { return this.k + ONE.ordinal(); } } }\n"
+            "record R(E e) { R { if (e instanceof S s) { t(s); } } }\n",
+            {"E", "R"},
+            {"S", "TWO", "t"},
+        ),
     ],
 )
 def test_names_of_a_text(path: str, text: str, top: set[str], free: set[str]) -> None:
@@ -53,6 +67,14 @@ def test_members_are_defined_or_asked_for() -> None:
     found = scopes("a.js", b"this.size = other.length; class K { grow() {} }\n")
     assert {"size", "grow"} <= found.members
     assert found.asks == {"length"}
+
+
+def test_members_of_java_are_names_that_something_is_asked_for() -> None:
+    text = "class K { int n; void f() { g(); a.n = b.h().k; L::m; } }\nrecord R(int x) {}\n"
+    found = scopes("K.java", text.encode())
+    assert found.members == {"n", "f", "x"}
+    assert found.asks == {"n", "h", "k", "m"}
+    assert {"g", "a", "b", "L"} <= found.free
 
 
 def test_an_import_of_go_that_nothing_uses() -> None:
@@ -118,6 +140,23 @@ def test_a_member_that_nothing_defines_any_more_unless_another_file_has_the_word
     }
     assert _variant(texts).against(frozenset({"c1"})) == "lib.js: nothing defines 'made'"
     assert _variant(texts, "x.made = 1;").against(frozenset({"c1"})) == ""
+
+
+def test_a_member_that_a_version_asks_for_without_defining_it_is_defined_elsewhere() -> None:
+    """As Java's annotation processors write accessors."""
+    texts = {
+        "": "@Getter class K { int n; }\nclass L { int m(K k) { return k.n() + 1; } }\n",
+        "c1": "class K { int n; int n() { return n; } }\nclass L { int m(K k) { return k.n() + 1; } }\n",
+        "c2": "@Getter class K { int n; }\nclass L { int m(K k) { return k.n(); } }\n",
+        "c1 c2": "class K { int n; int n() { return n; } }\nclass L { int m(K k) { return k.n(); } }\n",
+    }
+
+    def files_of(reverted: ChangeSet) -> Mapping[str, str]:
+        return {"K.java": texts[" ".join(sorted(reverted))]}
+
+    changes = [_change("c1", "K.java"), _change("c2", "K.java")]
+    variant = VariantText(files_of, str.encode, frozenset({"c1", "c2"}), changes)
+    assert variant.against(frozenset({"c2"})) == ""
 
 
 def test_half_a_text_does_not_parse_and_a_version_that_never_did_is_no_fault() -> None:

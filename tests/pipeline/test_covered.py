@@ -16,7 +16,7 @@ GUILTY = 7
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One program in five languages: ``function`` and ``test`` are filled in, ``files`` are beside them."""
+    """One program in six languages: ``function`` and ``test`` are filled in, ``files`` are beside them."""
 
     tool: str
     path: str
@@ -99,7 +99,28 @@ PHP = Program(
 )
 
 
-@pytest.mark.parametrize("program", [JS, GO, RUST, RUBY, PHP], ids=lambda program: program.tool)
+JAVA = Program(
+    "javac",
+    "src/ops/Ops.java",
+    "package ops;\n\npublic final class Ops {\n",
+    "    public static int fNUMBER(int x) {\n        int doubled = BODY;\n\n        return doubled;\n    }\n\n",
+    "test/ops/OpsTest.java",
+    "package ops;\n\npublic class OpsTest {\n    public static void main(String[] none) {\n"
+    "        int got = Ops.f3(1) + Ops.f7(1);\n        if (got != 14) {\n"
+    '            throw new AssertionError("expected:<14> but was:<" + got + ">");\n        }\n    }\n}\n',
+    ((".gitignore", "out/\n"),),
+    "}\n",
+    (
+        *("--build", "javac -d out src/ops/*.java test/ops/*.java"),
+        *("--", "java", "-cp", "out", "ops.OpsTest"),
+    ),
+)
+LACKING = {"cargo": "install llvm-19", "javac": "install libjacoco-java"}
+
+
+@pytest.mark.parametrize(
+    "program", [JS, GO, RUST, RUBY, PHP, JAVA], ids=lambda program: program.tool
+)
 def test_what_was_not_executed_is_not_asked(tmp_path: Path, program: Program) -> None:
     """Of twelve changes the failing test executes two: few runs, and the test's own values are told."""
     if shutil.which(program.tool) is None:
@@ -118,11 +139,8 @@ def test_what_was_not_executed_is_not_asked(tmp_path: Path, program: Program) ->
         "14",
     )
     notes = " ".join(found["notes"])
-    if (
-        "nothing was counted" in notes
-    ):  # Rust's counts need LLVM's tools; the test's names are known
-        assert program.tool == "cargo"
-        assert "install llvm-19" in notes
+    if "nothing was counted" in notes:  # its counts need other tools; the test's names are known
+        assert LACKING[program.tool] in notes
     else:
         assert found["runs"]["tests"] <= len(found["root"]) + 4
         assert "coverage" in notes

@@ -27,6 +27,7 @@ _GRAMMARS = {
     ".tsx": ("tree_sitter_typescript", "language_tsx"),
     ".go": ("tree_sitter_go", "language"),
     ".rs": ("tree_sitter_rust", "language"),
+    ".java": ("tree_sitter_java", "language"),
 }
 _SCOPES = frozenset(
     (
@@ -48,6 +49,7 @@ _SCOPES = frozenset(
         # What is only declared: the names of its parameters are nobody else's.
         *("method_elem", "function_type", "function_signature", "function_signature_item"),
         *("method_signature", "construct_signature", "call_signature", "constructor_type"),
+        *("constructor_declaration", "interface_body", "enum_body", "annotation_type_body"),
     )
 )
 _DEFINING = {  # by node: the fields that hold the names it defines; "": all names in it but its value
@@ -100,10 +102,34 @@ _DEFINING = {  # by node: the fields that hold the names it defines; "": all nam
     "parameters": "",
     "use_declaration": "",
     "const_parameter": "name",
+    # Java
+    "method_declaration": "name",
+    "record_declaration": "name",
+    "annotation_type_declaration": "name",
+    "enum_constant": "name",
+    "import_declaration": "",
+    "catch_formal_parameter": "name",
+    "enhanced_for_statement": "name",
+    "resource": "name",
+    "lambda_expression": "parameters",
+    "instanceof_expression": "name",
+    "type_pattern": "",
+    "record_pattern_component": "",
 }
 _NAMES = frozenset({"identifier", "type_identifier", "shorthand_property_identifier"})
 _BOUND = frozenset({*_NAMES, "shorthand_property_identifier_pattern"})
 _MEMBERS = frozenset({"property_identifier", "field_identifier"})
+_ASKED_AS_NAMES = {  # Java: where a member that is asked for is an identifier, the field that it is
+    "field_access": "field",
+    "method_invocation": "name",
+}
+_DECLARED_AS_NAMES = {  # Java: where a member is declared by an identifier, the field that holds it
+    "method_declaration": "name",
+    "field_declaration": "declarator",
+    "annotation_type_element_declaration": "name",
+    "enum_constant": "name",
+    "record_declaration": "parameters",
+}
 _UNUSED_DEFAULTS = frozenset({"value", "type", "return_type", "trait", "default"})
 
 
@@ -165,6 +191,8 @@ def _walk(root: Node, top: _Scope, members: set[str], asks: set[str]) -> None:
         kind = node.type
         if kind in _DEFINING:
             _define(node, scope)
+        if kind in _DECLARED_AS_NAMES:
+            members.update(_declared_members(node))
         if kind in _SCOPES:
             inner = _Scope()
             scope.inner.append(inner)
@@ -175,6 +203,10 @@ def _walk(root: Node, top: _Scope, members: set[str], asks: set[str]) -> None:
             scope.used.add(_text(node))
         elif kind in _MEMBERS:
             _member(node, members, asks)
+        elif (asked := _asked_member(node)) is not None:
+            asks.add(_text(asked))
+            todo += [(child, scope) for child in node.children if child != asked]
+            continue
         todo += [(child, scope) for child in node.children]
 
 
@@ -215,6 +247,22 @@ def _member(node: Node, members: set[str], asks: set[str]) -> None:
         and (above.child_by_field_name("left") == parent)
     )
     (asks if asked and not assigned else members).add(_text(node))
+
+
+def _asked_member(node: Node) -> Node | None:
+    """In Java, the name that something is asked for: a method of nothing is one of the class itself, or inherited."""
+    if node.type == "method_reference":
+        last = node.named_children[-1]
+        return last if last.type == "identifier" and len(node.named_children) > 1 else None
+    field_name = _ASKED_AS_NAMES.get(node.type, "")
+    if not field_name or node.child_by_field_name("object") is None:
+        return None
+    return node.child_by_field_name(field_name)
+
+
+def _declared_members(node: Node) -> Iterator[str]:
+    for part in node.children_by_field_name(_DECLARED_AS_NAMES[node.type]):
+        yield from _bound_names(part)
 
 
 def _idle_imports(root: Node, top: _Scope) -> Iterator[str]:

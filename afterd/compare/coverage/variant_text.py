@@ -1,4 +1,4 @@
-"""What speaks against a variant of a JavaScript, TypeScript, Go or Rust program, by its text alone.
+"""What speaks against a variant of a JavaScript, TypeScript, Go, Rust or Java program, by its text alone.
 
 Only files that changed in the range are read: what others define and use is the same in every variant.
 What is wrong with one of the two versions as well is no fault.
@@ -19,7 +19,7 @@ from afterd.model.outcome import Outcome, Unresolved
 FilesOf = Callable[[ChangeSet], Mapping[str, str]]
 """The files of a variant: their content's id by path."""
 _WORD = re.compile(rb"[^\W\d]\w*")
-_SHARED = frozenset({".go", ".rs"})
+_SHARED = frozenset({".go", ".rs", ".java"})
 """Languages in which a name at the top of one file is seen in others, or may be."""
 _MISSED = (
     re.compile(r"ReferenceError: (?P<name>[\w$]+) is not defined"),
@@ -82,9 +82,13 @@ class VariantText:
 
     @cached_property
     def _defined_once(self) -> frozenset[str]:
-        """Names that the changed files of one version define, and no other file mentions as its own."""
+        """Names that the changed files of one version define, and no other file mentions as its own; not those that a
+        version asks for without them: it builds, so another may define them (a generated accessor).
+        """
         ends = (self._texts(NOTHING), self._texts(self._everything))
-        return frozenset[str]().union(*map(_defined_names, ends)) - self._elsewhere
+        asked = (_asked_names(texts) - _defined_names(texts) for texts in ends)
+        met = self._elsewhere.union(*asked)
+        return frozenset[str]().union(*map(_defined_names, ends)) - met
 
     @cached_property
     def _elsewhere(self) -> frozenset[str]:
@@ -112,6 +116,10 @@ class VariantText:
 
 def _defined_names(texts: Mapping[str, Scopes]) -> frozenset[str]:
     return frozenset[str]().union(*(text.top | text.members for text in texts.values()))
+
+
+def _asked_names(texts: Mapping[str, Scopes]) -> frozenset[str]:
+    return frozenset[str]().union(*(text.asks for text in texts.values()))
 
 
 class MissedNames:

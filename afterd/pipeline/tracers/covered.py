@@ -1,8 +1,8 @@
 """The failing test and the green one run with the language's own coverage, where no tracer reads it.
 
 Only the environment is set, so that the project's own commands stay as they are: ``NODE_V8_COVERAGE``,
-``GOFLAGS``, ``RUSTFLAGS`` with ``LLVM_PROFILE_FILE``, and what has Ruby and PHP load a file first. The counts
-tell which changes were executed and which functions went another way than in green.
+``GOFLAGS``, ``RUSTFLAGS`` with ``LLVM_PROFILE_FILE``, ``JAVA_TOOL_OPTIONS``, and what has Ruby and PHP load a file
+first. The counts tell which changes were executed and which functions went another way than in green.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from afterd.compare.coverage.scopes import is_known
 from afterd.compare.coverage.variant_text import VariantText
 from afterd.errors import ToolchainError, TraceError
 from afterd.execution.build import Builder
-from afterd.execution.environment import scrubbed_environment
-from afterd.execution.process import Command, ProcessResult
 from afterd.execution.recipe import Recipe
 from afterd.execution.sandbox import run
 from afterd.model.change import FileKind
+from afterd.pipeline.tracers.counting_tools import tool_said
+from afterd.pipeline.tracers.jacoco import LACKS_JACOCO, Jacoco, jacoco
+from afterd.pipeline.tracers.llvm_lines import LACKS_LLVM, llvm_lines, llvm_tools
 from afterd.pipeline.tracers.variant_files import variant_files
 from afterd.trace.coverage.counts import LineCounts, merged_counts, of_go, of_lcov, of_v8
 from afterd.vcs.enclosing import symbols
@@ -35,12 +36,14 @@ from afterd.vcs.trees import TreeReader
 from afterd.vcs.worktree import Slot
 from afterd.workspace import FailingTest, Range, Workspace
 
-_FRAME = re.compile(r"(?P<file>[\w./@+-]+\.(?:[cm]?[jt]sx?|go|rs|rb|php)):(?P<line>\d+)")
-_PROGRAM = re.compile(r"\((?P<path>\S*target/\S+/deps/\S+)\)")
-_LLVM = (
-    "Rust's coverage needs llvm-profdata and llvm-cov of LLVM 19 or newer; install llvm-19 (or"
-    " `rustup component add llvm-tools`)."
+_FRAME = re.compile(
+    r"\bat (?:[\w.]+/)?(?P<class>[\w.]+)(?:\$[\w$]*)?\.[\w$<>]+\((?P<source>\w+\.java):(?P<number>\d+)\)"
+    r"|(?P<file>[\w./@+-]+\.(?:[cm]?[jt]sx?|go|rs|rb|php)):(?P<line>\d+)"
 )
+"""As Java names a place, by class and file, and as the others do."""
+_OF_CLASS = re.compile(r"(?P<method>\w+)\([\w.$]+\)|(?:\w+\.)+[A-Z][\w$]*\.(?P<last>\w+)")
+"""A test of JUnit's: ``method(package.Class)``, or ``package.Class.method``."""
+_JAVA_OPTIONS = "JAVA_TOOL_OPTIONS"
 _PCOV = "PHP's coverage needs its extension pcov; install php-pcov."
 _COUNTERS = resources.files("afterd.trace.coverage") / "counters"
 _LONGEST, _MOST_PLACES = 60, 3
@@ -76,7 +79,7 @@ def covered_runs(
             tree = wanted.variants.tree(wanted.everything)
             green, _, _ = _Run(workspace, slots[0], test.recipe, languages).counted(tree)
     except ToolchainError as error:  # the tools that are there cannot read them
-        languages, uncounted = languages - {"rust"}, str(error)
+        languages, uncounted = languages - {"rust", "java"}, str(error)
     bad, said, root = _Run(workspace, slots[1], test.recipe, languages).counted(wanted.variants.bad)
     seconds = time.monotonic() - began
     reader = TreeReader(workspace.objects)
@@ -99,9 +102,11 @@ def covered_runs(
 def _countable(languages: frozenset[str], recipe: Recipe) -> tuple[frozenset[str], str]:
     """Those whose counts can be read here, and what is missing for the others."""
     missing = {}
-    if "rust" in languages and next(_llvm_tools(), None) is None:
-        missing["rust"] = _LLVM
-    if "php" in languages and "pcov" not in _tool(("php", "-m"), Path("/"), recipe)[1].split():
+    if "rust" in languages and next(llvm_tools(), None) is None:
+        missing["rust"] = LACKS_LLVM
+    if "java" in languages and jacoco() is None:
+        missing["java"] = LACKS_JACOCO
+    if "php" in languages and "pcov" not in tool_said(("php", "-m"), Path("/"), recipe)[1].split():
         missing["php"] = _PCOV
     return languages - missing.keys(), " ".join(missing.values())
 
@@ -129,22 +134,28 @@ class _Run:
             raise TraceError(f"With coverage the project does not build ({first}).")
         shutil.rmtree(into, ignore_errors=True)
         into.mkdir(parents=True)
+        counted = jacoco() if "java" in self.languages else None
+        if counted:  # the test alone: a compiler runs in a JVM, too
+            options = counted.options(into, recipe.environment(into).get(_JAVA_OPTIONS, ""))
+            recipe = replace(recipe, extra={**recipe.extra, _JAVA_OPTIONS: options})
         result = run(recipe.test_in(self.slot.path), recipe.limits.test)
         try:
             said = f"{result.stdout.text()}\n{result.stderr.text()}"
-            return self._counts(into, root, result), said, root
+            return self._counts(into, root, said, counted), said, root
         finally:
             result.remove()
             shutil.rmtree(into, ignore_errors=True)
 
-    def _counts(self, into: Path, root: Path, result: ProcessResult) -> LineCounts:
+    def _counts(self, into: Path, root: Path, said: str, counted: Jacoco | None) -> LineCounts:
         found: dict[str, Mapping[int, int]] = {}
         if "js" in self.languages:
             found.update(of_v8(into / "v8", root))
         if "go" in self.languages:
             found.update(of_go(into / "go", root))
         if "rust" in self.languages:
-            found.update(of_lcov(_llvm_lines(into, root, result, self.recipe), root))
+            found.update(of_lcov(llvm_lines(into, root, said, self.recipe), root))
+        if counted:
+            found.update(of_lcov(counted.lines(into, root, self.recipe), root))
         for report in into.glob("*.lcov"):
             found = merged_counts(found, of_lcov(report.read_text().splitlines(), root))
         return found
@@ -176,79 +187,29 @@ def _environment(recipe: Recipe, root: Path, into: Path, of: frozenset[str]) -> 
     return extra
 
 
-def _llvm_lines(into: Path, root: Path, result: ProcessResult, recipe: Recipe) -> Iterator[str]:
-    """LLVM's line counts of the programs that Cargo ran; the first of its tools that reads them is taken."""
-    raw = sorted(into.glob("*.profraw"))
-    said = f"{result.stdout.text()}\n{result.stderr.text()}"
-    programs = list(dict.fromkeys(root / match["path"] for match in _PROGRAM.finditer(said)))
-    if not raw or not programs:
-        return
-    for tools in _llvm_tools():
-        merged = into / "merged"
-        merge = (
-            str(tools / "llvm-profdata"),
-            "merge",
-            "-sparse",
-            *map(str, raw),
-            "-o",
-            str(merged),
-        )
-        if not _tool(merge, into, recipe)[0]:
-            continue
-        objects = [word for path in programs for word in ("-object", str(path))][1:]
-        export = (
-            str(tools / "llvm-cov"),
-            "export",
-            "-format=lcov",
-            f"-instr-profile={merged}",
-            *objects,
-        )
-        done, report = _tool(export, into, recipe)
-        if done:
-            yield from report.splitlines()
-            return
-    raise ToolchainError(_LLVM)
-
-
-def _llvm_tools() -> Iterator[Path]:
-    """The folders that hold LLVM's tools: rustup's, the system's, newest first, and the path's."""
-    home = Path(os.environ.get("RUSTUP_HOME", Path.home() / ".rustup"))
-    folders = [*home.glob("toolchains/*/lib/rustlib/*/bin"), *Path("/usr/lib").glob("llvm-*/bin")]
-    numbered = sorted(
-        folders, key=lambda path: int((re.findall(r"\d+", path.parent.name) or ["99"])[0])
-    )
-    which = shutil.which("llvm-profdata")
-    for folder in (*reversed(numbered), *([Path(which).parent] if which else [])):
-        if (folder / "llvm-profdata").exists() and (folder / "llvm-cov").exists():
-            yield folder
-
-
-def _tool(argv: tuple[str, ...], folder: Path, recipe: Recipe) -> tuple[bool, str]:
-    result = run(Command(argv, folder, scrubbed_environment()), recipe.limits.build)
-    try:
-        return result.succeeded, result.stdout.text(recipe.limits.build.output)
-    finally:
-        result.remove()
-
-
 def _stack(said: str, root: Path, files: Mapping[str, str]) -> Iterator[tuple[str, int]]:
     """The places of the program that the output names, in its order: the innermost first."""
     seen: dict[tuple[str, int], None] = {}
     for match in _FRAME.finditer(said.replace(f"{root}/", "")):
-        path = match["file"].removeprefix("./")
+        path, line = _named_place(match, files)
         if path in files and kind_of(path, FileRules()) is FileKind.SOURCE:
-            seen.setdefault((path, int(match["line"])))
+            seen.setdefault((path, line))
     return iter(seen)
+
+
+def _named_place(match: re.Match[str], files: Mapping[str, str]) -> tuple[str, int]:
+    """A file and a line; of a class in Java the one file that ends with its package and source."""
+    if not match["class"]:
+        return match["file"].removeprefix("./"), int(match["line"])
+    end = "/".join([*match["class"].split(".")[:-1], match["source"]])
+    ending = [path for path in files if f"/{path}".endswith(f"/{end}")]
+    return ending[0] if len(ending) == 1 else "", int(match["number"])
 
 
 def _test_text(files: Mapping[str, str], reader: TreeReader, test: FailingTest) -> Iterator[str]:
     """The failing test's own lines, where its name stands in a file."""
-    named = re.split(
-        r"::|[\s/>]+ ?", test.recipe.test_id.rpartition(" > ")[2] or test.recipe.test_id
-    )
-    title = test.recipe.test_id.rpartition(" > ")[2]
-    wanted = (title if title in test.recipe.test_id and " " in title else named[-1]).encode()
     left = _MOST_PLACES
+    wanted = _test_name(test.recipe.test_id).encode()
     if len(wanted) < 3:
         return
     for path, identifier in files.items():
@@ -260,3 +221,13 @@ def _test_text(files: Mapping[str, str], reader: TreeReader, test: FailingTest) 
                 left -= 1
                 yield b"\n".join(lines[number : number + _LONGEST]).decode("utf-8", "replace")
                 break
+
+
+def _test_name(test_id: str) -> str:
+    """What stands in the test's own text of its id: a title, or the last part of a name."""
+    if of_class := _OF_CLASS.fullmatch(test_id):
+        return of_class["method"] or of_class["last"]
+    title = test_id.rpartition(" > ")[2]
+    if title in test_id and " " in title:
+        return title
+    return re.split(r"::|[\s/>]+ ?", title or test_id)[-1]
