@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from pipeline_runs import afterd, repository
 
+from afterd.pipeline.tracers.jacoco import jacoco
+
 FUNCTIONS = 12
 GUILTY = 7
 
@@ -145,3 +147,38 @@ def test_what_was_not_executed_is_not_asked(tmp_path: Path, program: Program) ->
         assert found["runs"]["tests"] <= len(found["root"]) + 4
         assert "coverage" in notes
         assert found["changes"]["executed"] == 2
+
+
+LEFT = """package p;
+
+public class Left {
+    static int plain(int x) {
+        return x + 1;
+    }
+
+    static int left(String text) {
+        return text.trim().length();
+    }
+
+    public static void main(String[] none) {
+        System.out.println(plain(1));
+        System.out.println(left(none.length == 0 ? "a" : null));
+    }
+}
+"""
+
+
+def test_a_line_that_an_exception_left_was_executed(tmp_path: Path) -> None:
+    """JaCoCo does not count it: it stands on the failure's stack."""
+    if shutil.which("javac") is None or jacoco() is None:
+        pytest.skip("needs javac and JaCoCo")
+    broken = LEFT.replace('"a" : null', "null : null").replace("x + 1", "1 + x")
+    repository(tmp_path / "r", {"p/Left.java": LEFT}, {"p/Left.java": broken})
+    command = ("--build", "javac -d out p/*.java", "--", "java", "-cp", "out", "p.Left")
+    done = afterd("explain", "--format", "json", *command, cwd=tmp_path / "r")
+    assert done.status == 0, done.err
+    [found] = json.loads(done.out)["explanations"]
+    assert [change["id"] for change in found["root"]] == ["c2"], found
+    assert found["changes"]["executed"] == 2
+    assert found["runs"]["tests"] == 1
+    assert (found["failure"]["file"], found["failure"]["line"]) == ("p/Left.java", 9)

@@ -84,7 +84,7 @@ MODULES = {
     " static int g() {\n  return 3;\n }\n}\n",
     "two/src/p/K.java": "package p; public class K {\n static int f() {\n  return 7;\n }\n}\n",
     "one/src/p/Main.java": "package p; public class Main {\n public static void main(String[] a) {\n"
-    "  System.exit(K.f(a.length));\n }\n}\n",
+    "  int found = K.f(a.length);\n  System.exit(found);\n }\n}\n",
 }
 
 

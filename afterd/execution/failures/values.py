@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
+from afterd.execution.failures.java import THROWN, java_places, meant_source
 from afterd.execution.failures.pytest_says import compared_values, said_by_pytest
 from afterd.execution.failures.text import LONGEST_MESSAGE, one_line, shortened
 from afterd.model.location import Location
@@ -105,6 +106,7 @@ _RUNNERS = re.compile(
 _SAID = (
     re.compile(r"^[ \t]*(?:Uncaught )?(?P<message>(?:(?:[A-Za-z_]\w*)?(?:Error|Exception)(?: \[\w+\])?|SystemExit)"
                r": \S[^\n]*)", re.MULTILINE),
+    THROWN,
     re.compile(r"panicked at [^\n]*:\d+:\d+:\n(?P<message>\S[^\n]*)", re.MULTILINE),
     re.compile(r"^[ \t]*(?:[\w/-]+/)*[\w.-]+\.go:\d+: (?P<message>\S[^\n]*)", re.MULTILINE),
     re.compile(r"^panic: (?P<message>\S[^\n]*)", re.MULTILINE),
@@ -165,6 +167,9 @@ def shown_lines(text: str, files: Collection[str]) -> list[Location]:
         path, line = match["file"] or match["path"], int(match["line"] or match["number"])
         if meant := meant_file(path, files):
             found.setdefault(Location(meant, line))
+    for path, line in java_places(text):
+        if meant := meant_source(path, files):
+            found.setdefault(Location(meant, line))
     return list(found)
 
 
@@ -194,6 +199,8 @@ def _with_place(said: Told, text: str, match: re.Match[str]) -> Told:
     """With the first place of the project's own that the text names, from the failure on."""
     if said.file:
         return said
+    for file, line in java_places(text, match.start()):
+        return replace(said, file=file, line=line)
     before = max(0, text.rfind("\n", 0, match.start()) - LONGEST_MESSAGE)
     for begin in (match.start(), before):
         for frame in _STACK.finditer(text, begin):

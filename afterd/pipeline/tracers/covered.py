@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -21,6 +21,7 @@ from afterd.compare.coverage.scopes import is_known
 from afterd.compare.coverage.variant_text import VariantText
 from afterd.errors import ToolchainError, TraceError
 from afterd.execution.build import Builder
+from afterd.execution.failures.java import java_places, meant_source
 from afterd.execution.recipe import Recipe
 from afterd.execution.sandbox import run
 from afterd.model.change import FileKind
@@ -36,11 +37,7 @@ from afterd.vcs.trees import TreeReader
 from afterd.vcs.worktree import Slot
 from afterd.workspace import FailingTest, Range, Workspace
 
-_FRAME = re.compile(
-    r"\bat (?:[\w.]+/)?(?P<class>[\w.]+)(?:\$[\w$]*)?\.[\w$<>]+\((?P<source>\w+\.java):(?P<number>\d+)\)"
-    r"|(?P<file>[\w./@+-]+\.(?:[cm]?[jt]sx?|go|rs|rb|php)):(?P<line>\d+)"
-)
-"""As Java names a place, by class and file, and as the others do."""
+_FRAME = re.compile(r"(?P<file>[\w./@+-]+\.(?:[cm]?[jt]sx?|go|rs|rb|php)):(?P<line>\d+)")
 _OF_CLASS = re.compile(r"(?P<method>\w+)\([\w.$]+\)|(?:\w+\.)+[A-Z][\w$]*\.(?P<last>\w+)")
 """A test of JUnit's: ``method(package.Class)``, or ``package.Class.method``."""
 _JAVA_OPTIONS = "JAVA_TOOL_OPTIONS"
@@ -92,9 +89,9 @@ def covered_runs(
         if path in here
     }
     text = "\n".join((*_test_text(here, reader, test), said))
-    execution = CoveredExecution(
-        wanted.changes.changes, (bad, green), functions, text, list(_stack(said, root, here))
-    )
+    stack = list(_stack(said, root, here))
+    counts = (_with_left_lines(bad, stack), green)
+    execution = CoveredExecution(wanted.changes.changes, counts, functions, text, stack)
     variants = VariantText(files_of, reader.read, wanted.everything, wanted.changes.live)
     return Covered(execution, variants, seconds, uncounted)
 
@@ -189,21 +186,21 @@ def _environment(recipe: Recipe, root: Path, into: Path, of: frozenset[str]) -> 
 
 def _stack(said: str, root: Path, files: Mapping[str, str]) -> Iterator[tuple[str, int]]:
     """The places of the program that the output names, in its order: the innermost first."""
-    seen: dict[tuple[str, int], None] = {}
-    for match in _FRAME.finditer(said.replace(f"{root}/", "")):
-        path, line = _named_place(match, files)
+    frames = _FRAME.finditer(said.replace(f"{root}/", ""))
+    named = [(frame["file"].removeprefix("./"), int(frame["line"])) for frame in frames]
+    of_java = ((meant_source(path, files), line) for path, line in java_places(said))
+    for path, line in dict.fromkeys([*named, *of_java]):
         if path in files and kind_of(path, FileRules()) is FileKind.SOURCE:
-            seen.setdefault((path, line))
-    return iter(seen)
+            yield path, line
 
 
-def _named_place(match: re.Match[str], files: Mapping[str, str]) -> tuple[str, int]:
-    """A file and a line; of a class in Java the one file that ends with its package and source."""
-    if not match["class"]:
-        return match["file"].removeprefix("./"), int(match["line"])
-    end = "/".join([*match["class"].split(".")[:-1], match["source"]])
-    ending = [path for path in files if f"/{path}".endswith(f"/{end}")]
-    return ending[0] if len(ending) == 1 else "", int(match["number"])
+def _with_left_lines(counts: LineCounts, stack: Sequence[tuple[str, int]]) -> LineCounts:
+    """JaCoCo counts no line that an exception left: those on the failure's stack were executed all the same."""
+    left: dict[str, dict[int, int]] = {}
+    for file, line in stack:
+        if file.endswith(".java") and file in counts:
+            left.setdefault(file, {})[line] = 1
+    return merged_counts(counts, left) if left else counts
 
 
 def _test_text(files: Mapping[str, str], reader: TreeReader, test: FailingTest) -> Iterator[str]:
