@@ -13,7 +13,7 @@ import click
 
 from afterd.cli.places import repository_option
 from afterd.config.secrets import secrets_of
-from afterd.errors import AfterdError, ExitStatus, UsageError
+from afterd.errors import AfterdError, ConfigurationError, ExitStatus, UsageError
 from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
@@ -136,14 +136,18 @@ def _gather(repository: Path, path: Path, identifiers: Sequence[int]) -> None:
 def _project(given: str | None, kind: str, remote: str, *, needed: bool) -> Project | None:
     """The project: as it was named, as the CI service says, or as the remote is called."""
     address, ci_kind = (given, "") if given else address_in(os.environ)
-    address = address or remote
-    if not address:
+    if address:
+        return project_of(address, kind or ci_kind)
+    if not remote and needed:
+        raise UsageError(
+            "Which project it is cannot be told; say it with --project https://HOST/OWNER/NAME."
+        )
+    try:
+        return project_of(remote, kind) if remote else None
+    except ConfigurationError:
         if needed:
-            raise UsageError(
-                "Which project it is cannot be told; say it with --project https://HOST/OWNER/NAME."
-            )
-        return None
-    return project_of(address, kind or ci_kind)
+            raise
+        return None  # a folder of this machine, an alias of ssh: the comment has no links
 
 
 def _post_all(outgoing: Path, kind: str) -> None:

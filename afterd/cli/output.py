@@ -40,7 +40,7 @@ def print_parts(parts: Sequence[RenderableType], output: Path | None = None) -> 
 
 
 def write(text: str | bytes, output: Path | None) -> None:
-    """To standard output, or into a file by way of a temporary one beside it.
+    """To standard output, or into a file by way of a temporary one beside it; a device or a pipe is written to.
 
     Raises UsageError when the file cannot be written.
     """
@@ -49,10 +49,14 @@ def write(text: str | bytes, output: Path | None) -> None:
         return
     data = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
     try:
-        with tempfile.NamedTemporaryFile(dir=output.parent, delete=False) as file:
+        if output.exists() and not output.is_file():
+            output.write_bytes(data)
+            return
+        file_meant = output.resolve()  # a link stays one
+        with tempfile.NamedTemporaryFile(dir=file_meant.parent, delete=False) as file:
             file.write(data)
         Path(file.name).chmod(0o666 & ~_umask())
-        Path(file.name).replace(output)
+        Path(file.name).replace(file_meant)
     except OSError as error:
         raise UsageError(f"The file {output} cannot be written: {error.strerror}.") from error
 

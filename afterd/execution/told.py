@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from afterd.execution.failures.prove import said_of_files
 from afterd.execution.failures.pytest_reports import Report, read_reports, under_way
 from afterd.execution.failures.suites import names_those_that_pass, passed_tests
 from afterd.execution.failures.written_reports import TestReport, begin_of_run, reports_below
@@ -101,7 +102,7 @@ def told_by_run(result: ProcessResult, recipe: Recipe, slot: Path) -> Told:
         named if names_those_that_pass(output) else None,
         hung=hung,
         output=output,
-        reported=reported_failures(output),
+        reported=reported_failures(output) | said_of_files(output),
     )
 
 

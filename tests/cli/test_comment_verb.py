@@ -133,6 +133,22 @@ def test_the_project_is_that_of_the_remote(afterd: Run, explained: Path) -> None
 
 
 @pytest.mark.parametrize(
+    "address", ["/srv/git/n.git", "me@work:o/n", "https://git.example.org/o/n"]
+)
+def test_a_remote_that_is_no_known_forge_is_printed_without_links(
+    afterd: Run, explained: Path, address: str
+) -> None:
+    """Looked at before it is posted anywhere: a clone of a local path, an alias of ssh, a host of one's own."""
+    pygit2.Repository(explained).remotes.create("origin", address)
+    done = afterd("comment", "--print", "--pr", "12", "-C", str(explained))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("## afterd: 1 caused by this change")
+    assert "](http" not in done.stdout
+    posted = afterd("comment", "--pr", "12", "-C", str(explained))
+    refused(posted, 2, ["forge" if "o/n" in address else "no address of a project"])
+
+
+@pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
         ((), 2, ["--pr 12"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -224,3 +225,24 @@ def test_readable_in_any_surroundings(explained: Path, environment: dict[str, st
     assert done.returncode == 0, done.stderr
     assert "because of" in " ".join(done.stdout.split())
     assert ("\x1b" in done.stdout) == ("FORCE_COLOR" in environment)
+
+
+def test_what_is_no_plain_file_is_written_to_and_not_replaced(
+    afterd: Run, explained: Path, tmp_path: Path
+) -> None:
+    """`-o /dev/null` of root's put a file in the place of the device, for everybody on the machine."""
+    pipe, link, behind = tmp_path / "pipe", tmp_path / "link", tmp_path / "behind"
+    os.mkfifo(pipe)
+    behind.touch()
+    link.symlink_to(behind)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        for output in (pipe, link):
+            done = afterd("report", "1", "-o", str(output), "-C", str(explained))
+            assert done.returncode == 0, done.stderr
+        assert b"fails because of" in os.read(reading, 1 << 16)
+    finally:
+        os.close(reading)
+    assert pipe.is_fifo()
+    assert link.is_symlink()
+    assert "fails because of" in behind.read_text()

@@ -99,6 +99,15 @@ exit ${bad:-0}
 """
 
 
+PERL = """\
+use Test::More tests => 2;
+ok(1, "it begins");
+open(my $file, "%s");
+is(<$file>, "good\\n", "what it reads is good");
+"""
+PERL_FILES = {"one.t": PERL % "one", "two.t": PERL % "two"}
+
+
 @dataclass(frozen=True)
 class Runner:
     """A configured test command, and what it calls the two tests."""
@@ -136,6 +145,7 @@ RUNNERS = {
         ("one", "two"), "ctest",
     ),
     "TAP": Runner({"t.sh": TAP}, ("sh", "t.sh"), ("one", "two")),
+    "prove": Runner(PERL_FILES, ("prove", "one.t", "two.t"), ("one.t", "two.t"), "prove"),
     "automake": Runner({"t.sh": AUTOMAKE}, ("sh", "t.sh"), ("one", "two")),
     "JUnit": Runner(
         {"t.sh": JUNIT}, ("sh", "t.sh"),
@@ -271,6 +281,25 @@ def test_what_init_writes_hides_no_red_behind_another(tmp_path: Path) -> None:
         (one, "already-red"),
         (two, "caused"),
     ]
+
+
+def test_what_fails_in_a_file_that_is_red_is_explained(tmp_path: Path) -> None:
+    """Of prove it is the file that failed; which of a file's tests failed is said by these."""
+    both = "use Test::More;\n" + "".join(
+        f'open(F, "{name}");\nis(<F>, "good\\n", "{name} is good");\n' for name in ("one", "two")
+    )
+    files = {"both.t": both + "done_testing;\n", "one": "good\n", "two": "good\n", "other": "a\n"}
+    where = made(tmp_path / "r", files)
+    once(where, test=("prove", "both.t"))
+    first = commit(where, {"one": "bad\n"})
+    once(where, test=("prove", "both.t"))
+    still = commit(where, {"other": "b\n"})
+    once(where, test=("prove", "both.t"))
+    second = commit(where, {"two": "bad\n"})
+    once(where, test=("prove", "both.t"))
+    assert [(v.test, v.kind) for v in verdicts(where, first)] == [("both.t", "caused")]
+    assert [(v.kind, v.base) for v in verdicts(where, still)] == [("already-red", first)]
+    assert [(v.test, v.kind) for v in verdicts(where, second)] == [("both.t", "caused")]
 
 
 UNTOLD = "for n in one two; do grep -q good $n || { echo $n is not good >&2; exit 1; }; done"

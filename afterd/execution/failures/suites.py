@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
+from afterd.execution.failures import prove
 from afterd.execution.failures.text import normalised
 
 _CTEST = (
@@ -29,6 +30,7 @@ class Family(StrEnum):
     SUREFIRE = "JUnit under Maven"
     GRADLE = "JUnit under Gradle"
     JUNIT = "JUnit by itself"
+    PROVE = "Perl's prove"
 
 
 _CRASHES = {
@@ -58,11 +60,13 @@ _REPORTS = {
     r"(?:ec)? *<<< (?:FAILURE|ERROR)!",
     Family.GRADLE: r"^(?P<test>[\w$.]+ > .+) FAILED$",
     Family.JUNIT: r"^\d+\) (?P<test>\w+\([\w$.]+\))$",
+    Family.PROVE: prove.FAILED,
 }
 _FAILED = {family: re.compile(pattern, re.MULTILINE) for family, pattern in _REPORTS.items()}
 _PASSED = re.compile(
     r"^(?:PASS: (?P<automake>\S+(?: \d+ - .*)?)|[ \t]*ok(?: \d+)?(?: -)? (?P<tap>(?:(?!# *(?:TODO|SKIP)).)+)"
     r"|[ \t]*\d+/\d+ Test +#\d+: (?P<ctest>\S(?:.*?\S)?) \.* +Passed .*|test (?P<cargo>\S.*?) \.\.\. ok"
+    rf"|{prove.PASSED}"
     r"|[ \t]*\d+/\d+ (?:\S.*? / )?(?P<meson>\S(?:.*?\S)?)[ \t]+(?:OK|EXPECTEDFAIL)[ \t].*)$",
     re.MULTILINE,
 )
@@ -72,14 +76,17 @@ _NAMING_ALL = (Family.TAP, Family.CTEST, Family.CARGO, Family.MESON)
 _DIFFERENCE = re.compile(
     r"^(?:--- .*\n\+\+\+ |\*\*\* .*\n--- |@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@"
     r"|\d+(?:,\d+)?[acd]\d+(?:,\d+)?\n[<>] |.* differ: (?:byte|char) \d+|Files .* differ$"
+    rf"|{prove.SUBTEST}$"
     r"|[ \t]*(?:[Ee]xpected|EXPECTED)(?: output)?\b.*\n(?:.*\n){0,20}?"
     r"[ \t]*(?:[Gg]ot|GOT|[Aa]ctual|ACTUAL|[Rr]eceived|but was)\b)",
     re.MULTILINE,
 )
 
 _DIFFERING = re.compile(
-    r"^(?:(?P<normal>[<>]) |(?P<unified>[-+])(?!--|\+\+))(?P<line>.*)$", re.MULTILINE
+    rf"^(?:(?:(?P<normal>[<>]) |(?P<unified>[-+])(?!--|\+\+))(?P<line>.*)|{prove.SUBTEST})$",
+    re.MULTILINE,
 )
+_SIDES = {"<": "-", "-": "-", ">": "+", "+": "+", None: "-+"}
 _MOST_LINES = 500
 
 
@@ -91,7 +98,10 @@ def failed_tests(text: str, *families: Family) -> tuple[str, ...]:
     names: dict[str, None] = {}
     for family in families or Family:
         for match in _FAILED[family].finditer(text):
-            if name := match["test"].strip():
+            name = match["test"].strip()
+            if family is Family.PROVE and prove.shown_test_by_test(text, name):
+                continue
+            if name:
                 names.setdefault(name)
     return tuple(names)
 
@@ -158,7 +168,8 @@ def shows_difference(text: str) -> bool:
 
 
 def differing_lines(text: str) -> tuple[str, ...]:
-    """The removed and added lines in the output of diff, each once, after a minus or a plus.
+    """The removed and added lines in the output of diff, each once, after a minus or a plus; a test of Perl's that
+    failed is a line of both.
 
     () where there are none, or more than ``_MOST_LINES``.
     """
@@ -166,8 +177,8 @@ def differing_lines(text: str) -> tuple[str, ...]:
     for number, match in enumerate(_DIFFERING.finditer(text)):
         if number == _MOST_LINES:
             return ()
-        sign = "-" if (match["normal"] or match["unified"]) in "<-" else "+"
-        line = normalised(match["line"])
+        signs = _SIDES[match["normal"] or match["unified"]]
+        line = normalised(match["line"] or match["subtest"] or "")
         if any(character.isalnum() for character in line):
-            found.setdefault(sign + line)
+            found.update(dict.fromkeys(f"{sign}{line}" for sign in signs))
     return tuple(found)
