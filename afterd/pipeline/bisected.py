@@ -18,11 +18,13 @@ from afterd.execution.confirmation import Confirmation
 from afterd.execution.flakiness import prior_from_history
 from afterd.execution.oracle import Oracle
 from afterd.limits import REPORT
-from afterd.model.change import NO_GUILT, Change, CommitGuilt, FileKind
+from afterd.model.change import NO_GUILT, NOTHING, Change, CommitGuilt, FileKind
 from afterd.model.explanation import Explanation, RevisionRange
 from afterd.model.outcome import Outcome, Verdict
 from afterd.pipeline.case import Case
-from afterd.vcs.history import commits_between, first_parents, first_red
+from afterd.pipeline.red_since import red_since
+from afterd.trace.python.failure import came_as_far
+from afterd.vcs.history import commits_between, first_parents
 from afterd.vcs.imported import knowing_program
 from afterd.vcs.kinds import FileRules, kind_of
 from afterd.vcs.trees import TreeEditor, TreeReader
@@ -107,7 +109,8 @@ class Bisection:
         """The part that is left where the commits were bisected; None where it is no shorter."""
         ends = self._wanted.revisions
         try:
-            found = first_red(self._workspace.repository, ends.good, ends.bad, self._outcome, guilt)
+            commits = self._workspace.repository, ends.good, ends.bad
+            found = red_since(*commits, self._outcome, self._failed_otherwise, guilt)
         except RepositoryError:
             return None  # a patch that is tried is no commit
         shorter = RevisionRange(found.good, found.bad)
@@ -136,8 +139,22 @@ class Bisection:
         lines = ", whose lines these are" if theirs else ""
         return (
             f"Commits of the range were run with the bad version's test files: the test is green at"
-            f" {good[: REPORT.commit]} and red at {bad[: REPORT.commit]}{lines}."
+            f" {good[: REPORT.commit]} and red at {bad[: REPORT.commit]}{lines}.{self._other_shape(bad)}"
         )
+
+    def _other_shape(self, bad: str) -> str:
+        """That the test failed in another way where it turned red, as a sentence; empty where it did not."""
+        seen = self._outcome(bad)
+        if not self._failed_otherwise(seen) or seen.signature is None:
+            return ""
+        return (
+            f" There it failed at the same line of the test in another way ({seen.signature.message}), and in none of"
+            " the later commits that were run it was green."
+        )
+
+    def _failed_otherwise(self, seen: Outcome) -> bool:
+        """Whether the test failed otherwise in what the line of its own calls at which it fails in the bad version."""
+        return came_as_far(seen, self._oracle.tree_outcome(self._oracle.tree_of(NOTHING)))
 
     def _outcome(self, commit: str, stage: str = "bisecting the commits") -> Outcome:
         short = commit[: REPORT.commit]

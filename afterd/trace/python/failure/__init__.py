@@ -14,7 +14,7 @@ from afterd.trace.python.failure.failures import (
     output_predicate,
     reported_failures,
 )
-from afterd.trace.python.failure.further import came_further, raised_at
+from afterd.trace.python.failure.further import came_as_far, came_further, raised_at
 from afterd.trace.python.failure.hangs import never_left
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "Seen",
     "body_expecting",
     "body_observing",
+    "came_as_far",
     "came_further",
     "departures",
     "looked_at",

@@ -34,11 +34,38 @@ def came_further(outcome: Outcome, than: Outcome) -> bool:
     """Whether a test failed at a later line of its own than another time, and otherwise: what had failed there did not
     any more. Its own is the outermost line that is told, of a file that both times was the same.
     """
-    if outcome.reason is not Unresolved.DIFFERENT_FAILURE:
-        return False
-    here, there = _PLACE.search(outcome.detail), _PLACE.search(than.detail)
-    if here is None or there is None:
-        return False
-    names = {PurePosixPath(each["file"] or each["path"]).name for each in (here, there)}
-    later, earlier = (int(each["line"] or each["number"]) for each in (here, there))
-    return len(names) == 1 and later > earlier
+    here, there = _own_line(outcome), _own_line(than)
+    return (
+        outcome.reason is Unresolved.DIFFERENT_FAILURE
+        and here is not None
+        and there is not None
+        and here[0] == there[0]
+        and here[1] > there[1]
+    )
+
+
+def came_as_far(outcome: Outcome, as_: Outcome) -> bool:
+    """Whether a test failed otherwise in what the line of its own calls at which it failed another time, too."""
+    own = _own_line(outcome)
+    return (
+        outcome.reason is Unresolved.DIFFERENT_FAILURE
+        and own is not None
+        and own == _own_line(as_)
+        and all(_innermost_file(each) not in {None, own[0]} for each in (outcome, as_))
+    )
+
+
+def _own_line(outcome: Outcome) -> tuple[str, int] | None:
+    """The name of the outermost file that is told, which is the test's, and the line in it."""
+    found = _PLACE.search(outcome.detail)
+    return None if found is None else (_file_name(found), int(found["line"] or found["number"]))
+
+
+def _innermost_file(outcome: Outcome) -> str | None:
+    """The name of the file in which an exception was raised."""
+    found = list(_PLACE.finditer(outcome.detail))
+    return _file_name(found[-1]) if found else None
+
+
+def _file_name(place: re.Match[str]) -> str:
+    return PurePosixPath(place["file"] or place["path"]).name
