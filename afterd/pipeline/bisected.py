@@ -144,7 +144,7 @@ class Bisection:
 
     def _other_shape(self, bad: str) -> str:
         """That the test failed in another way where it turned red, as a sentence; empty where it did not."""
-        seen = self._outcome(bad)
+        seen = self._oracle.tree_outcome(self._version(bad))  # it was run
         if not self._failed_otherwise(seen) or seen.signature is None:
             return ""
         return (
