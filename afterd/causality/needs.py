@@ -8,7 +8,13 @@ from dataclasses import dataclass, field, replace
 
 from afterd.causality.auxiliary import AuxiliarySearch, most_along
 from afterd.causality.deltas.closure import Closure
-from afterd.causality.deltas.definitions import only_defines, only_gives_names, users_by_name
+from afterd.causality.deltas.definitions import (
+    former_users,
+    names_taken_away,
+    only_defines,
+    only_gives_names,
+    users_by_name,
+)
 from afterd.causality.deltas.dependencies import Changes, home
 from afterd.causality.signs import Sign
 from afterd.causality.suspicion import Suspect, with_along
@@ -38,6 +44,8 @@ class Needs:
         elsewhere = any(home(self.changes[each])[:2] != own[:2] for each in along)
         signs = (*suspect.signs, Sign.NOT_ALONE) if elsewhere else suspect.signs
         defines = bool(along) and (only_defines(change) or only_gives_names(change))
+        if users := self._users_of_gone(along | {suspect.change}):
+            along, defines = along | users, True
         return replace(suspect, signs=signs, needs=along, defines=defines, home=own)
 
     def named(self, suspect: Suspect) -> Suspect:
@@ -52,6 +60,16 @@ class Needs:
         if change not in self.users:
             self.users[change] = users_by_name(self.changes[change], self.changes)
         return self.users[change]
+
+    def _users_of_gone(self, together: ChangeSet) -> ChangeSet:
+        """Who spoke of what some changes take away, where nothing in the bad version does: undone alone, they bring
+        back what nobody asks for (pika's `dictkeys`, tried before the line that had called it).
+        """
+        parts = sorted((self.changes[each] for each in together), key=lambda each: each.old.start)
+        gone = names_taken_away(*parts)
+        if not gone or self.auxiliary.standing.speaks(gone):
+            return NOTHING
+        return former_users(gone, self.changes) - together
 
     def with_names(self, suspect: Suspect) -> Suspect:
         """With what it asks for by its names: a hypothesis is what can be undone."""

@@ -23,6 +23,11 @@ def all_are_read(change: Change) -> bool:  # noqa: ARG001 - it answers an IsRead
     return True
 
 
+def all_is_spoken_of(names: frozenset[str]) -> bool:  # noqa: ARG001 - it answers whether a version speaks of names
+    """The answer where no text was read for it."""
+    return True
+
+
 def nothing_spent() -> int:
     """The work of what costs nothing."""
     return 0
@@ -35,7 +40,8 @@ class Standing:
     ``proves``: as a compiler does, which takes seconds. Else it is a suspicion that a text gives in
     milliseconds: the variant may work all the same, a run may belie it, and no build says more than a
     run does; but what is ``certain`` needs no run, and that a file which both runs read cannot be parsed is as good as
-    what a compiler says (``unparsed``). ``work``: what all answers have cost so far, in the units of ``limits.WORK``.
+    what a compiler says (``unparsed``). ``speaks``: whether the bad version's text has one of some names.
+    ``work``: what all answers have cost so far, in the units of ``limits.WORK``.
     """
 
     against: Unbuildable = nothing_against
@@ -43,6 +49,7 @@ class Standing:
     proves: bool = True
     certain: Unbuildable = nothing_against
     unparsed: Unbuildable = nothing_against
+    speaks: Callable[[frozenset[str]], bool] = all_is_spoken_of
     work: Callable[[], int] = nothing_spent
 
     @property

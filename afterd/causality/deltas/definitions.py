@@ -52,7 +52,7 @@ def users_by_name(defining: Change, changes: Changes) -> ChangeSet:
     names = _defined_names(defining) if only_defines(defining) else frozenset[str]()
     if not names:
         return NOTHING
-    word = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\b")
+    word = _word_of(names)
     others = [
         change
         for change in changes.values()
@@ -61,6 +61,37 @@ def users_by_name(defining: Change, changes: Changes) -> ChangeSet:
     if any(word.search(line) for change in others for line in change.lines("-")):
         return NOTHING
     return frozenset(change.id for change in others if any(map(word.search, change.lines("+"))))
+
+
+def names_taken_away(*changes: Change) -> frozenset[str]:
+    """The functions and classes of a module that changes of one file, in the order of their lines, take away, and
+    nothing else; none where one is decorated, which may do more than define it, or where more stands beside them.
+    """
+    taken = [line for each in changes for line in each.lines("-") if line.strip()]
+    hunks = all(each.form is ChangeForm.HUNK and not each.lines("+") for each in changes)
+    files = {each.file for each in changes}
+    if not taken or not hunks or len(files) > 1 or not files.pop().endswith(".py"):
+        return frozenset()
+    outer = [line for line in taken if not line[0].isspace()]
+    heads = [line for line in outer if not _SAYS_NOTHING.match(line) and line[0] not in ")]}"]
+    named = [found for found in map(_NAMED.match, heads) if found]
+    if taken[0] not in heads or len(named) < len(heads):
+        return frozenset()
+    return frozenset(found[1] for found in named)
+
+
+def former_users(names: frozenset[str], changes: Changes) -> ChangeSet:
+    """The changes whose old text speaks of some names, without what only takes these away."""
+    word = _word_of(names)
+    return frozenset(
+        each.id
+        for each in changes.values()
+        if any(map(word.search, each.lines("-"))) and not names_taken_away(each) & names
+    )
+
+
+def _word_of(names: frozenset[str]) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\b")
 
 
 def _is_part(change: Change, whole: Change) -> bool:

@@ -90,7 +90,13 @@ def _traced_beside(
     """The failing run with the version without ``green`` beside it. Raises TraceError."""
     pair = runs.pair(NOTHING, green)
     check = _variant_check(workspace, wanted, green, pair)
-    standing = Standing(check.against, proves=False, certain=check.certain, unparsed=check.unparsed)
+    standing = Standing(
+        check.against,
+        proves=False,
+        certain=check.certain,
+        unparsed=check.unparsed,
+        speaks=check.speaks,
+    )
     return replace(
         alone,
         execution=CautiousExecution(tracer.execution(pair)),

@@ -7,7 +7,12 @@ from dataclasses import replace
 import pytest
 from made_changes import change
 
-from afterd.causality.deltas.definitions import only_defines, only_gives_names
+from afterd.causality.deltas.definitions import (
+    former_users,
+    names_taken_away,
+    only_defines,
+    only_gives_names,
+)
 from afterd.model.change import ChangeForm
 
 
@@ -59,3 +64,33 @@ def test_a_module_that_nobody_imports_does_nothing(path: str, *, only: bool) -> 
 def test_what_only_gives_names_a_value(patch: str, *, only: bool) -> None:
     """gunicorn: `result = []`, of which the line that returns it is the root."""
     assert only_gives_names(replace(change(1), patch=patch)) is only
+
+
+@pytest.mark.parametrize(
+    ("patches", "names"),
+    [
+        (["-def keys(d):\n-    return list(d)\n-"], {"keys"}),
+        (["-class A:\n-    x = 1\n-\n-async def f(\n-    a,\n-):\n-    return a"], {"A", "f"}),
+        (["-def keys(d):\n-    # what it is", "-    return list(d)"], {"keys"}),
+        (["-    return list(d)"], set()),
+        (["-@route\n-def keys(d):\n-    return list(d)"], set()),
+        (["-def keys(d):\n-    return list(d)\n-keys.asked = 0"], set()),
+        (["-    def keys(self):\n-        return list(self)"], set()),
+        (["-def keys(d):\n-    return list(d)\n+x = 1"], set()),
+        (["-"], set()),
+    ],
+)
+def test_which_functions_are_only_taken_away(patches: list[str], names: set[str]) -> None:
+    parts = [
+        replace(change(at), file="compat.py", patch=patch) for at, patch in enumerate(patches, 1)
+    ]
+    assert names_taken_away(*parts) == names
+
+
+def test_who_called_what_was_taken_away_stands_for_it() -> None:
+    """pika: `dictkeys` was brought back first, alone, where nobody called it."""
+    gone = replace(change(1), file="compat.py", patch="-def keys(d):\n-    return list(d)")
+    user = replace(change(2), file="a.py", patch="-    for k in keys(d):\n+    for k in d.keys():")
+    other = replace(change(3), file="a.py", patch="-    monkeys(d)\n+    keys(d)")
+    changes = {each.id: each for each in (gone, user, other)}
+    assert former_users(frozenset({"keys"}), changes) == {user.id}

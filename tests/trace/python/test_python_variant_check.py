@@ -481,3 +481,20 @@ def test_a_file_that_no_run_loaded_is_not_read() -> None:
     assert _check(case).against(variant)
     assert _check(case, frozenset({"a.py", "b.py"})).against(variant)
     assert not _check(case, frozenset({"a.py", "c.py"})).against(variant)
+
+
+@pytest.mark.parametrize(
+    ("text", "speaks"),
+    [
+        ("import compat\nx = compat.keys(d)\n", True),
+        ("from compat import keys\n", True),
+        ("x = keys({})\n", True),
+        ("x = getattr(compat, 'keys', None)\n", True),
+        ("def keys():\n    pass\n", True),
+        ("x = {}.items()\n", False),
+        ("x = (\n", True),
+    ],
+)
+def test_whether_the_bad_version_speaks_of_a_name(text: str, *, speaks: bool) -> None:
+    check = _check(Case({"a.py": text}, {"a.py": "x = 1\n"}, {"a.py": text}, ""))
+    assert check.speaks(frozenset({"keys"})) is speaks

@@ -130,6 +130,12 @@ class Mentions:
     unpacked: frozenset[Values] = frozenset()
     error: str = ""
 
+    @property
+    def spoken(self) -> frozenset[str]:
+        """All names that are given a meaning here or asked for, but for those that a scope around them binds."""
+        imported = (each.name for each in self.imports)
+        return self.defined.union(self.needed, imported, (use.name for use in self.unbound))
+
 
 @lru_cache(maxsize=400)
 def mentions(text: bytes) -> Mentions:

@@ -97,6 +97,15 @@ class VariantCheck:
         faults = self._new(self._program(reverted - self._nameless).unparsed())
         return _faults_sentence(filter(self._is_certain, faults))
 
+    def speaks(self, names: frozenset[str]) -> bool:
+        """Whether a file of the bad version that was loaded has one of these names, in a string as well; of one that
+        cannot be read nobody knows.
+        """
+        return any(
+            file.mentions.error or not names.isdisjoint(file.mentions.spoken)
+            for file in self._bad.files
+        )
+
     def _faults(self, reverted: ChangeSet) -> list[Fault]:
         program = self._program(reverted - self._nameless)
         for found in (
