@@ -34,6 +34,7 @@ from afterd.pipeline.installed_copy import untested_import
 from afterd.pipeline.merge_sides import with_both_sides
 from afterd.pipeline.older_tests import settled_ends
 from afterd.pipeline.on_record import narrowed_range
+from afterd.pipeline.red_behind import may_be_red_behind
 from afterd.pipeline.red_otherwise import (
     RED_AT_BOTH,
     lack_sentence,
@@ -58,6 +59,7 @@ from afterd.workspace import (
     opened_workspace,
     range_between,
     started_python,
+    to_come_to_the_end,
     wanted_range,
 )
 
@@ -296,6 +298,10 @@ def explain_test(
         settings, prior = replace(settings, confirmations=1), Prior(flaky=0.0)
     case = Case(workspace, settings, test, progress, time.monotonic(), prior)
     found = _with_other_side(case, wanted, _explained_failure(case, wanted, before))
+    if may_be_red_behind(found, recipe):
+        ended = replace(case, test=to_come_to_the_end(test))
+        other = _with_other_side(ended, wanted, _explained_failure(ended, wanted, before))
+        found = other if other.root and len(other.root) < len(found.root) else found
     return replace(found, build_command=recipe.build, test_command=recipe.typed)
 
 

@@ -17,6 +17,7 @@ from afterd.workspace.suites import (
     run_suite,
     started_python,
     suite_of,
+    to_come_to_the_end,
     unbuilt_checkout,
 )
 from afterd.workspace.test_command import typed_command
@@ -53,6 +54,7 @@ __all__ = [
     "run_suite",
     "started_python",
     "suite_of",
+    "to_come_to_the_end",
     "typed_command",
     "typed_names",
     "unbuilt_checkout",

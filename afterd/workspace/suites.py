@@ -74,6 +74,12 @@ class FailingTest:
     beside: Recipe | None = None
 
 
+def to_come_to_the_end(test: FailingTest) -> FailingTest:
+    """That a suite which hangs as one test comes to its end, whatever else is red in it then."""
+    ending = replace(test.recipe, test_id=THE_END, scope=Scope.AMONG, told_by=test.runner)
+    return FailingTest(ending, test.runner)
+
+
 @dataclass(frozen=True, slots=True)
 class Suite:
     """All tests of a version as one recipe; ``found`` is None where the command was given.

@@ -236,6 +236,26 @@ def test_a_hang_is_not_hidden_by_a_test_that_failed_before_it(tmp_path: Path) ->
     }  # fmt: skip
 
 
+def test_what_is_wrong_behind_a_test_that_hangs_is_not_its_cause(tmp_path: Path) -> None:
+    """The first test hangs, so none is named; one behind it is red, and with both undone all pass."""
+    loop, three, last = _TAP.splitlines()[1], _TAP.splitlines()[0], _TAP.splitlines()[3]
+    script = "\n".join((loop, 'echo "ok 1 - loop"', three.replace(" 1 ", " 2 "), last, ""))
+    where = made(tmp_path / "r", {"text": TEXT, "loop": "once\n", "check.sh": script})
+    test = ("sh", "check.sh")
+    once(where, test=test, test_timeout=1.0)
+    hangs = commit(where, {"loop": "forever\n", "text": "one\ntwo\n3\n"})
+    once(where, test=test, test_timeout=1.0)
+    [verdict] = verdicts(where, hangs)
+    assert verdict.kind == "caused", verdict.reason
+    with opened(where) as reader:
+        explanation = load(reader, verdict.explanation_id or 0)
+    assert [change.file for change in explanation.root] == ["loop"]
+    assert explanation.minimal
+    still = commit(where, {"other": "c\n"})
+    once(where, test=test, test_timeout=1.0)
+    assert [(each.kind, each.base) for each in verdicts(where, still)] == [("already-red", hangs)]
+
+
 _CHECK = """\
 #include <stdlib.h>
 #include <string.h>
