@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from afterd.config import Settings
 from afterd.execution.executors import Job
+from afterd.vcs.lacking import note_lacking
 from afterd.vcs.repository import parse_range
 from afterd.vcs.trees import TreeReader
 from afterd.workspace import Suite, Workspace, given_recipe, typed_names
@@ -27,6 +28,7 @@ def begin_bad_run(workspace: Workspace, settings: Settings) -> Suite | None:
     ):  # another may have answered meanwhile
         return None
     revisions = parse_range(workspace.repository, settings.range, settings.good or None)
+    note_lacking(workspace.objects, revisions.good, revisions.bad)
     suite = Suite(given_recipe(workspace, settings))
     recipe = suite.test(suite.recipe.test_id).recipe
     tree = TreeReader(workspace.objects).tree_of(revisions.bad)

@@ -136,6 +136,7 @@ def _explain(
     with opened_workspace(settings, doing=doing, waiting=heard, clock=clock) as workspace:
         given = begin_bad_run(workspace, settings)
         wanted = wanted_range(workspace, settings)
+        note = " ".join(filter(None, [note, wanted.lacking]))
         if known := answered_meanwhile(workspace, settings, wanted, heard):
             return known
         with clock.during(Phase.SUITE):

@@ -18,6 +18,7 @@ from afterd.pipeline.same_root import reverted_changes
 from afterd.store.explanations import load
 from afterd.store.outcomes import StoredOutcomes
 from afterd.vcs.file_changes import tree_patch
+from afterd.vcs.lacking import lacking_key
 from afterd.workspace import (
     THE_SUITE,
     Range,
@@ -145,7 +146,7 @@ def _found_recipe(
         explanation.test_command,
         explanation.build_command,
         extra={**workspace.surroundings, **found.extra},
-        tools=found.tools,
+        tools=found.tools + lacking_key(workspace.objects),
         told_by=found.runner,
         limits=workspace.limits,
     )

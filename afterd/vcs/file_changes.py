@@ -191,8 +191,11 @@ class FileChanges:
         return any(
             entry is not None
             and not entry.is_submodule
-            and self._reader.size(entry.id) > self._largest
-            for entry in (self.pair.old, self.pair.new)
+            and self._reader.size(entry.id, path) > self._largest
+            for entry, path in (
+                (self.pair.old, self.pair.old_path),
+                (self.pair.new, self.pair.new_path),
+            )
         )
 
     @cached_property
@@ -425,7 +428,7 @@ class FileChanges:
 
     def _text(self, entry: Entry | None, path: bytes) -> SourceText:
         readable = entry is not None and not entry.is_submodule
-        content = self._reader.read(entry.id) if entry and readable else b""
+        content = self._reader.read(entry.id, path) if entry and readable else b""
         return SourceText(content, language_of(path_text(path)))
 
     def _symbol(self, hunk: Hunk) -> str:

@@ -94,7 +94,8 @@ def tree_pack(repository: pygit2.Repository, tree: str, known: str = "") -> Pack
     assert isinstance(new, pygit2.Tree)
     assert old is None or isinstance(old, pygit2.Tree)
     for identifier in _new_objects(new, old):
-        builder.add(identifier)
+        if not reader.is_absent(str(identifier)):
+            builder.add(identifier)
     if not len(builder):
         return Pack()
     with tempfile.TemporaryDirectory(prefix="afterd-pack-") as folder:

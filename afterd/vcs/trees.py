@@ -22,7 +22,10 @@ from pygit2.enums import FileMode, ObjectType
 
 from afterd.errors import RepositoryError, SpaceError
 from afterd.limits import GIT, MIB, ChangeLimits
+from afterd.vcs.paths import path_text
 
+ABSENT = "absent"
+"""In the repository that variants are kept in, the ids of what a clone lacks and nobody needs (``vcs.lacking``)."""
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _ID_BYTES = 20
 
@@ -75,26 +78,39 @@ class TreeReader:
     def _odb(self) -> pygit2.Odb:
         return self.repository.odb
 
-    def read(self, identifier: str) -> bytes:
-        """The content of an object.
+    def read(self, identifier: str, path: bytes = b"") -> bytes:
+        """The content of an object, of the file at ``path``; nothing where it is not there and nobody needs it.
 
         Raises RepositoryError when it is not there: a partial or damaged clone.
         """
         try:
             return self._odb.read(identifier)[1]
         except (KeyError, pygit2.GitError) as error:
-            raise missing_object(identifier) from error
+            if self.is_absent(identifier):
+                return b""
+            raise missing_object(identifier, path) from error
+
+    def is_absent(self, identifier: str) -> bool:
+        """Whether an object is not there, and nobody needs it."""
+        if self.knows(identifier):
+            return False
+        try:
+            return identifier in Path(self.repository.path, ABSENT).read_text().split()
+        except FileNotFoundError:
+            return False
 
     def knows(self, identifier: str) -> bool:
         """Whether an object is there."""
         return identifier in self._odb
 
-    def size(self, identifier: str) -> int:
-        """The bytes of an object, without reading it."""
+    def size(self, identifier: str, path: bytes = b"") -> int:
+        """The bytes of an object, of the file at ``path``, without reading it."""
         try:
             return self._odb.read_header(identifier)[1]
         except (KeyError, pygit2.GitError) as error:
-            raise missing_object(identifier) from error
+            if self.is_absent(identifier):
+                return 0
+            raise missing_object(identifier, path) from error
 
     def directory(self, tree: str) -> Directory:
         """The entries of a tree object."""
@@ -166,11 +182,12 @@ def store_object(repository: pygit2.Repository, kind: ObjectType, content: bytes
     return identifier
 
 
-def missing_object(identifier: str) -> RepositoryError:
-    """The error for an object that a shallow, partial or damaged clone does not have."""
+def missing_object(identifier: str, path: bytes = b"") -> RepositoryError:
+    """The error for an object that a shallow, partial or damaged clone does not have; that of the file at ``path``."""
+    of = f" (a content of {path_text(path)})" if path else ""
     return RepositoryError(
-        f"The repository lacks the object {identifier}: the clone is shallow, partial or damaged. "
-        "Fetch it (git fetch --unshallow, git fetch --refetch) and try again."
+        f"The repository lacks the object {identifier}{of}: the clone is shallow, partial or damaged. "
+        "Fetch it (git fetch --unshallow, or git fetch --refetch --no-filter) and try again."
     )
 
 
@@ -317,5 +334,6 @@ class TreeScale:
         if entry.is_submodule:
             return 0
         if entry.id not in self._blobs:
-            self._blobs[entry.id] = self._reader.size(entry.id)
+            known = self._reader.knows(entry.id)  # who writes the file says that it is not there
+            self._blobs[entry.id] = self._reader.size(entry.id) if known else 0
         return self._blobs[entry.id]

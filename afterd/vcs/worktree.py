@@ -428,7 +428,9 @@ class Slot:
     def _write(self, stale: set[bytes], wanted: Mapping[bytes, Entry]) -> Iterator[str]:
         for path in sorted(stale & wanted.keys()):
             entry = wanted[path]
-            content = b"" if entry.is_submodule else self._reader.read(entry.id)
+            if not entry.is_submodule and self._reader.is_absent(entry.id):
+                continue
+            content = b"" if entry.is_submodule else self._reader.read(entry.id, path)
             if not self._files.holds(path, entry, content):
                 self._files.write(path, entry, content)
                 yield path_text(path)

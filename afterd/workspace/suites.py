@@ -41,6 +41,7 @@ from afterd.trace.python.stage import (
     folders_beside,
     python_command,
 )
+from afterd.vcs.lacking import lacking_key
 from afterd.vcs.trees import TreeReader
 from afterd.vcs.worktree import Slot
 from afterd.workspace.named_tests import NamedTest, Version
@@ -187,7 +188,7 @@ def suite_of(workspace: Workspace, settings: Settings, tree: str, progress: Prog
         _with_preparation(settings, settings.build or found.build),
         THE_SUITE,
         extra=extra,
-        tools=found.tools,
+        tools=found.tools + lacking_key(workspace.objects),
         told_by=found.runner,
         generated=found.generated,
         limits=workspace.limits,
@@ -295,6 +296,7 @@ def given_recipe(workspace: Workspace, settings: Settings) -> Recipe:
         build=_with_preparation(settings, with_environment_of(settings.build, checkout)),
         test_id=command_line(with_assignments(assigned, command)),
         extra=extra,
+        tools=lacking_key(workspace.objects),
         told_by=runner,
         generated=version_files(checkout, checkout) if runner in _OF_PYTHON else {},
         limits=workspace.limits,

@@ -40,6 +40,7 @@ from afterd.trace.python.stage import WarmTests
 from afterd.trace.trees import FOLDER, TREES
 from afterd.vcs.diff import changes_between, changes_from_patch
 from afterd.vcs.kinds import FileRules, kind_of
+from afterd.vcs.lacking import note_lacking
 from afterd.vcs.object_store import open_store as open_objects
 from afterd.vcs.pruning import Text, prune
 from afterd.vcs.repository import (
@@ -138,13 +139,15 @@ class Workspace:
 class Range:
     """A range with its changes, the pruned ones marked, and its variants.
 
-    ``everything`` is what reverting gives the good version (test files stay as in the bad one).
+    ``everything`` is what reverting gives the good version (test files stay as in the bad one). ``lacking`` is a
+    sentence on files that the clone lacks and the range does not touch.
     """
 
     revisions: RevisionRange
     changes: ChangeList
     variants: Variants
     everything: ChangeSet
+    lacking: str = ""
 
 
 @contextmanager
@@ -318,7 +321,8 @@ def range_between(workspace: Workspace, revisions: RevisionRange) -> Range:
 
     Such a tree is in afterd's own store alone, and the user's repository does not know it.
     """
-    known = revisions.bad in workspace.repository
+    lacking = note_lacking(workspace.objects, revisions.good, revisions.bad)
+    known = revisions.bad in workspace.repository and not lacking
     changes = changes_between(
         workspace.repository if known else workspace.objects,
         revisions.good,
@@ -326,7 +330,7 @@ def range_between(workspace: Workspace, revisions: RevisionRange) -> Range:
         workspace.rules,
         workspace.limits.change,
     )
-    return _range(workspace, revisions, changes)
+    return replace(_range(workspace, revisions, changes), lacking=lacking)
 
 
 def _range(workspace: Workspace, revisions: RevisionRange, changes: ChangeList) -> Range:

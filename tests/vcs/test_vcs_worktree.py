@@ -21,6 +21,7 @@ from made_repositories import EXECUTABLE, FILE, LINK, SUBMODULE, Listing, Made, 
 
 from afterd.errors import RepositoryError, SpaceError, StoreError
 from afterd.limits import ChangeLimits
+from afterd.vcs.lacking import note_lacking
 from afterd.vcs.object_store import open_store
 from afterd.vcs.repository import open_repository
 from afterd.vcs.trees import Entry, write_tree
@@ -370,6 +371,32 @@ def test_missing_blob_is_one_sentence_and_no_lie(made: Made, slot: Slot) -> None
     with pytest.raises(RepositoryError, match=f"lacks the object {gone}"):
         slot.move_to(tree)
     assert slot.tree is None
+
+
+def test_a_file_that_is_lacking_and_alike_in_both_versions_is_not_checked_out(
+    made: Made, slot: Slot
+) -> None:
+    """One that differs is needed, and named; one that was fetched meanwhile is put where it belongs."""
+    content = b"fetched"
+    gone = str(pygit2.hash(content))
+    kept, new = (Entry(FILE, str(made.repository.create_blob(text))) for text in (b"1", b"2"))
+    lost = Entry(FILE, gone)
+    good = write_tree(made.repository, {b"a": kept, b"data": lost})
+    bad = write_tree(made.repository, {b"a": new, b"data": lost})
+    said = note_lacking(made.repository, good, bad)
+    assert "lacks the contents of a file that this range does not touch" in said
+    assert said.endswith("without it: data.")
+    slot.move_to(bad)
+    assert set(on_disk(slot.path)) == {b"a"}
+    apart = write_tree(made.repository, {b"a": kept})
+    assert note_lacking(made.repository, apart, bad) == ""
+    with pytest.raises(RepositoryError, match=rf"{gone} \(a content of data\)"):
+        Slot(slot.path.with_name("another"), made.repository).move_to(bad)
+    note_lacking(made.repository, good, bad)
+    made.repository.create_blob(content)
+    slot.move_to(bad)
+    assert on_disk(slot.path).keys() == {b"a", b"data"}
+    assert note_lacking(made.repository, good, bad) == ""
 
 
 def _bomb(made: Made, levels: int) -> str:
