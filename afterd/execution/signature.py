@@ -84,8 +84,9 @@ def one_name(test: str) -> str:
 def telling_signature(outcome: Outcome, test_id: str) -> FailureSignature:
     """A failure as it is compared with those of other commits, where nothing else tells them apart.
 
-    Of a plain exit status the last line that was printed is part, or what a compiler refused; reverted sets
-    are not told apart so, because they may make it themselves.
+    Of a plain exit status the last line that was printed is part, or what a compiler refused, and the lines above
+    it: a script may sum up alike whatever fails. Reverted sets are not told apart so, because they may make it
+    themselves.
     """
     found = dataclasses.replace(
         outcome.signature or _general_signature(1, failed=False, differs=False), test=test_id
@@ -94,7 +95,11 @@ def telling_signature(outcome: Outcome, test_id: str) -> FailureSignature:
         return found
     last = next((line for line in reversed(outcome.detail.splitlines()) if line.strip()), "")
     said = normalised(native.refused(outcome.detail)) or without_values(last)
-    return dataclasses.replace(found, message=f"{found.message}: {said}") if said else found
+    if not said:
+        return found
+    lines = dict.fromkeys(map(without_values, filter(_tells, outcome.detail.splitlines())))
+    both = _digests([f"{sign}{line}" for line in lines for sign in "-+"])
+    return dataclasses.replace(found, message=f"{found.message}: {said}", differing=both)
 
 
 def refused_build(detail: str, test_id: str) -> FailureSignature:
@@ -206,6 +211,11 @@ def _same_lines(reference: Sequence[str], seen: Sequence[str]) -> bool:
         if lines <= known and bool(lines) == bool(known):
             return True
     return False
+
+
+def _tells(line: str) -> bool:
+    """Whether a line has words."""
+    return any(map(str.isalnum, line))
 
 
 def _digests(lines: Sequence[str]) -> str:

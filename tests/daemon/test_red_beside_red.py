@@ -329,6 +329,33 @@ def test_where_tests_are_not_told_apart_another_failure_is_another(tmp_path: Pat
     assert [(v.kind, v.base) for v in verdicts(where, back)] == [("already-red", second)]
 
 
+SUMMED_UP = (
+    "for n in one two; do grep -q good $n || { echo $n is not good; bad=1; }; done;"
+    ' [ -z "$bad" ] || { echo some are not good; exit 1; }'
+)
+
+
+def test_a_last_line_that_is_always_the_same_hides_no_failure(tmp_path: Path) -> None:
+    """Nobody names tests, and the script sums up: what stands above that is another failure."""
+    where = made(tmp_path / "r", {"one": "good\n", "two": "good\n"})
+    test = ("sh", "-c", SUMMED_UP)
+    green = git("rev-parse", "HEAD", cwd=where)
+    once(where, test=test)
+    first = commit(where, {"one": "bad\n"})
+    once(where, test=test)
+    second = commit(where, {"two": "bad\n"})
+    once(where, test=test)
+    mended = commit(where, {"one": "good\n"})
+    once(where, test=test)
+    assert [(v.kind, v.base) for v in verdicts(where, first)] == [("caused", green)]
+    [seen] = verdicts(where, second)
+    assert (seen.kind, seen.base) == ("caused", green)
+    with opened(where) as reader:
+        found = load(reader, seen.explanation_id or 0)
+    assert [change.file for change in found.root] == ["one", "two"]
+    assert [(v.kind, v.base) for v in verdicts(where, mended)] == [("already-red", second)]
+
+
 COMPILED = """\
 int one(void) { return ONE; }
 int more(void) { return 3; }
