@@ -13,6 +13,7 @@ _SUFFIXES = {
     "go": ".go",
     "rust": ".rs",
     "java": ".java",
+    "swift": ".swift",
     "ruby": ".rb",
     "php": ".php",
     "js": ".js .mjs .cjs .jsx .ts .mts .cts .tsx",
@@ -20,7 +21,7 @@ _SUFFIXES = {
 _LANGUAGES = {
     suffix: language for language, suffixes in _SUFFIXES.items() for suffix in suffixes.split()
 }
-COUNTED = frozenset({"go", "rust", "js", "ruby", "php", "java"})
+COUNTED = frozenset({"go", "rust", "js", "ruby", "php", "java", "swift"})
 """Those whose own coverage tells what ran, as no tracer reads them."""
 
 TRACED = frozenset({"c", "python"})

@@ -18,7 +18,7 @@ GUILTY = 7
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One program in six languages: ``function`` and ``test`` are filled in, ``files`` are beside them."""
+    """One program in seven languages: ``function`` and ``test`` are filled in, ``files`` are beside them."""
 
     tool: str
     path: str
@@ -117,11 +117,30 @@ JAVA = Program(
         *("--", "java", "-cp", "out", "ops.OpsTest"),
     ),
 )
+SWIFT = Program(
+    "swift",
+    "Sources/Ops/Ops.swift",
+    "",
+    "\npublic func fNUMBER(_ x: Int) -> Int {\n    let doubled = BODY\n\n    return doubled\n}\n",
+    "Tests/OpsTests/OpsTests.swift",
+    "import XCTest\n\n@testable import Ops\n\nfinal class OpsTests: XCTestCase {\n    func testDoubles() {\n"
+    "        XCTAssertEqual(f3(1) + f7(1), 14)\n    }\n}\n",
+    (
+        (".gitignore", ".build/\n"),
+        (
+            "Package.swift",
+            "// swift-tools-version:5.5\nimport PackageDescription\n\nlet package = Package(\n"
+            '    name: "Ops",\n    targets: [\n        .target(name: "Ops"),\n'
+            '        .testTarget(name: "OpsTests", dependencies: ["Ops"]),\n    ]\n)\n',
+        ),
+    ),
+    command=("--build", "swift build --build-tests", "--", "swift", "test", "--skip-build"),
+)
 LACKING = {"cargo": "install llvm-19", "javac": "install libjacoco-java"}
 
 
 @pytest.mark.parametrize(
-    "program", [JS, GO, RUST, RUBY, PHP, JAVA], ids=lambda program: program.tool
+    "program", [JS, GO, RUST, RUBY, PHP, JAVA, SWIFT], ids=lambda program: program.tool
 )
 def test_what_was_not_executed_is_not_asked(tmp_path: Path, program: Program) -> None:
     """Of twelve changes the failing test executes two: few runs, and the test's own values are told."""

@@ -30,6 +30,7 @@ class Family(StrEnum):
     SUREFIRE = "JUnit under Maven"
     GRADLE = "JUnit under Gradle"
     JUNIT = "JUnit by itself"
+    XCTEST = "Swift's XCTest"
     PROVE = "Perl's prove"
 
 
@@ -60,6 +61,7 @@ _REPORTS = {
     r"(?:ec)? *<<< (?:FAILURE|ERROR)!",
     Family.GRADLE: r"^(?P<test>[\w$.]+ > .+) FAILED$",
     Family.JUNIT: r"^\d+\) (?P<test>\w+\([\w$.]+\))$",
+    Family.XCTEST: r"^Test Case '(?P<test>[\w.]+)' failed \(",
     Family.PROVE: prove.FAILED,
 }
 _FAILED = {family: re.compile(pattern, re.MULTILINE) for family, pattern in _REPORTS.items()}

@@ -67,6 +67,9 @@ _WAYS = (
     rf"ERROR:{_PLACE}:\w+: (?P<message>assertion failed \([^\n]*?\)): \({_OBSERVED} == {_EXPECTED}\)$",
     rf"^[ \t]*Actual\s+\([^\n]*?\)\s*: {_OBSERVED}\n[ \t]*Expected\s+\([^\n]*?\)\s*: {_EXPECTED}$",
     rf"{_PLACE}: error: in [^\n]*: (?P<message>check [^\n]* has failed) \[{_OBSERVED} != {_EXPECTED}\]",
+    # XCTest
+    rf"{_PLACE}: error: [^\n]*? : (?P<message>XCTAssert\w+ failed: \(\"{_OBSERVED}\"\)"
+    rf" is not equal to \(\"{_EXPECTED}\"\))",
     # Python's unittest, Perl, RSpec, minitest, PHPUnit, JUnit
     rf"^AssertionError: (?P<message>{_OBSERVED} != {_EXPECTED})$",
     rf"^#\s+got: {_OBSERVED}\n#\s+expected: {_EXPECTED}$",

@@ -1,8 +1,9 @@
 """The failing test and the green one run with the language's own coverage, where no tracer reads it.
 
 Only the environment is set, so that the project's own commands stay as they are: ``NODE_V8_COVERAGE``,
-``GOFLAGS``, ``RUSTFLAGS`` with ``LLVM_PROFILE_FILE``, ``JAVA_TOOL_OPTIONS``, and what has Ruby and PHP load a file
-first. The counts tell which changes were executed and which functions went another way than in green.
+``GOFLAGS``, ``RUSTFLAGS`` with ``LLVM_PROFILE_FILE``, ``JAVA_TOOL_OPTIONS``, what has Ruby and PHP load a file
+first, and a ``PATH`` on which Swift's programs are asked to count. The counts tell which changes were executed and
+which functions went another way than in green.
 """
 
 from __future__ import annotations
@@ -27,7 +28,15 @@ from afterd.execution.sandbox import run
 from afterd.model.change import FileKind
 from afterd.pipeline.tracers.counting_tools import tool_said
 from afterd.pipeline.tracers.jacoco import LACKS_JACOCO, Jacoco, jacoco
-from afterd.pipeline.tracers.llvm_lines import LACKS_LLVM, llvm_lines, llvm_tools
+from afterd.pipeline.tracers.llvm_lines import (
+    LACKS_LLVM,
+    LACKS_SWIFT,
+    cargo_programs,
+    counted_programs,
+    llvm_lines,
+    llvm_tools,
+    swift_shims,
+)
 from afterd.pipeline.tracers.variant_files import variant_files
 from afterd.trace.coverage.counts import LineCounts, merged_counts, of_go, of_lcov, of_v8
 from afterd.vcs.enclosing import symbols
@@ -37,7 +46,7 @@ from afterd.vcs.trees import TreeReader
 from afterd.vcs.worktree import Slot
 from afterd.workspace import FailingTest, Range, Workspace
 
-_FRAME = re.compile(r"(?P<file>[\w./@+-]+\.(?:[cm]?[jt]sx?|go|rs|rb|php)):(?P<line>\d+)")
+_FRAME = re.compile(r"(?P<file>[\w./@+-]+\.(?:[cm]?[jt]sx?|go|rs|rb|php|swift)):(?P<line>\d+)")
 _OF_CLASS = re.compile(r"(?P<method>\w+)\([\w.$]+\)|(?:\w+\.)+[A-Z][\w$]*\.(?P<last>\w+)")
 """A test of JUnit's: ``method(package.Class)``, or ``package.Class.method``."""
 _JAVA_OPTIONS = "JAVA_TOOL_OPTIONS"
@@ -76,7 +85,7 @@ def covered_runs(
             tree = wanted.variants.tree(wanted.everything)
             green, _, _ = _Run(workspace, slots[0], test.recipe, languages).counted(tree)
     except ToolchainError as error:  # the tools that are there cannot read them
-        languages, uncounted = languages - {"rust", "java"}, str(error)
+        languages, uncounted = languages - {"rust", "swift", "java"}, str(error)
     bad, said, root = _Run(workspace, slots[1], test.recipe, languages).counted(wanted.variants.bad)
     seconds = time.monotonic() - began
     reader = TreeReader(workspace.objects)
@@ -101,6 +110,8 @@ def _countable(languages: frozenset[str], recipe: Recipe) -> tuple[frozenset[str
     missing = {}
     if "rust" in languages and next(llvm_tools(), None) is None:
         missing["rust"] = LACKS_LLVM
+    if "swift" in languages and next(llvm_tools(), None) is None:
+        missing["swift"] = LACKS_SWIFT
     if "java" in languages and jacoco() is None:
         missing["java"] = LACKS_JACOCO
     if "php" in languages and "pcov" not in tool_said(("php", "-m"), Path("/"), recipe)[1].split():
@@ -150,7 +161,9 @@ class _Run:
         if "go" in self.languages:
             found.update(of_go(into / "go", root))
         if "rust" in self.languages:
-            found.update(of_lcov(llvm_lines(into, root, said, self.recipe), root))
+            found.update(of_lcov(llvm_lines(into, cargo_programs(root, said), self.recipe), root))
+        if "swift" in self.languages:
+            found.update(of_lcov(llvm_lines(into, counted_programs(root), self.recipe), root))
         if counted:
             found.update(of_lcov(counted.lines(into, root, self.recipe), root))
         for report in into.glob("*.lcov"):
@@ -172,6 +185,11 @@ def _environment(recipe: Recipe, root: Path, into: Path, of: frozenset[str]) -> 
         added("GOFLAGS", f"-covermode=count -coverpkg=./... -coverprofile={into / 'go'}")
     if "rust" in of:
         added("RUSTFLAGS", "-C instrument-coverage")
+        extra["LLVM_PROFILE_FILE"] = str(into / "%p-%8m.profraw")
+    if "swift" in of:
+        shims, path = into.with_name(f"{into.name}.shims"), inherited.get("PATH", "")
+        if swift_shims(shims, path):
+            extra["PATH"] = os.pathsep.join([str(shims), path])
         extra["LLVM_PROFILE_FILE"] = str(into / "%p-%8m.profraw")
     if "ruby" in of:
         extra["RUBYLIB"] = os.pathsep.join(filter(None, [counters, inherited.get("RUBYLIB")]))
