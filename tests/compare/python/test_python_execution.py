@@ -82,6 +82,36 @@ def worth(execution: PythonExecution, step: Step) -> object:
     return evaluate(old)
 
 
+STORE = """\
+class Box:
+    def __init__(self, value):
+        self.value = value
+    def get(self):
+        return self.value
+class Store:
+    def __init__(self):
+        self.__dict__['items_'] = {{}}
+{}
+    def read(self, key):
+        if key not in self.items_:
+            return None
+        return self.items_[key]
+def filled():
+    s = Store()
+    box = Box(object())
+    for value in (1, {}):
+        box = Box([value])
+    {}
+    return s.read('a')
+"""
+
+
+def _store(method: str, stored: str, value: int) -> str:
+    """A store, one of whose values comes by an assignment that calls a method."""
+    return STORE.format(method, value, stored)
+
+
+STORED = "from lib import filled\ndef test():\n    assert filled() == [2]\n"
 SCENARIOS = {
     "default argument": (
         "def scale(x, by=2):\n    return x * by\n",
@@ -117,6 +147,112 @@ SCENARIOS = {
         "TABLE = {\n    'a': 1,\n    'b': 2,\n}\ndef get(k):\n    return TABLE[k]\n",
         "TABLE = {\n    'a': 1,\n    'b': 3,\n}\ndef get(k):\n    return TABLE[k]\n",
         "from lib import get\ndef test():\n    assert get('b') == 2\n",
+    ),
+    "what is stored by an item": (
+        _store(
+            "    def __setitem__(self, key, value):\n        self.items_[key] = value\n",
+            "s['a'] = box.get()",
+            2,
+        ),
+        _store(
+            "    def __setitem__(self, key, value):\n        self.items_[key] = value\n",
+            "s['a'] = box.get()",
+            3,
+        ),
+        STORED,
+    ),
+    "what is stored by one of several items": (
+        _store(
+            "    def __setitem__(self, key, value):\n        self.items_[key] = value\n",
+            "s['a'], other = box.get(), 0",
+            2,
+        ),
+        _store(
+            "    def __setitem__(self, key, value):\n        self.items_[key] = value\n",
+            "s['a'], other = box.get(), 0",
+            3,
+        ),
+        STORED,
+    ),
+    "what is stored in an item, unpacked": (
+        _store(
+            "    def __setitem__(self, key, value):\n        self.items_[key] = value\n",
+            "s['a'], other = (box.get(), 0)[:2]",
+            2,
+        ),
+        _store(
+            "    def __setitem__(self, key, value):\n        self.items_[key] = value\n",
+            "s['a'], other = (box.get(), 0)[:2]",
+            3,
+        ),
+        STORED,
+    ),
+    "what is stored by names alone": (
+        _store(
+            "    def __setitem__(self, key, value):\n        self.items_[key] = value\n",
+            "for k, v in {'a': box.get()}.items():\n        s[k] = v",
+            2,
+        ),
+        _store(
+            "    def __setitem__(self, key, value):\n        self.items_[key] = value\n",
+            "for k, v in {'a': box.get()}.items():\n        s[k] = v",
+            3,
+        ),
+        STORED,
+    ),
+    "what is stored by name of the method": (
+        _store(
+            "    def __setitem__(self, key, value):\n        self.items_[key] = value\n",
+            "s.__setitem__('a', box.get())",
+            2,
+        ),
+        _store(
+            "    def __setitem__(self, key, value):\n        self.items_[key] = value\n",
+            "s.__setitem__('a', box.get())",
+            3,
+        ),
+        STORED,
+    ),
+    "what is stored after an item of another": (
+        _store(
+            "    def __setitem__(self, key, value):\n        self.items_[key] = value\n",
+            "s['b'] = 1\n    s['a'] = box.get()",
+            2,
+        ),
+        _store(
+            "    def __setitem__(self, key, value):\n        self.items_[key] = value\n",
+            "s['b'] = 1\n    s['a'] = box.get()",
+            3,
+        ),
+        STORED,
+    ),
+    "what is stored through a property": (
+        _store(
+            "    @property\n    def a(self):\n        return self.items_['a']\n    @a.setter\n"
+            "    def a(self, value):\n        self.items_['a'] = value\n",
+            "s.a = box.get()",
+            2,
+        ),
+        _store(
+            "    @property\n    def a(self):\n        return self.items_['a']\n    @a.setter\n"
+            "    def a(self, value):\n        self.items_['a'] = value\n",
+            "s.a = box.get()",
+            3,
+        ),
+        STORED,
+    ),
+    "what is stored by an attribute's name": (
+        _store(
+            "    def __setattr__(self, name, value):\n        self.__dict__.setdefault('items_', {})[name] = value\n",
+            "s.a = box.get()",
+            2,
+        ),
+        _store(
+            "    def __setattr__(self, name, value):\n        self.__dict__.setdefault('items_', {})[name] = value\n",
+            "s.a = box.get()",
+            3,
+        ),
+        STORED,
     ),
     "decorator taken away": (
         "def twice(f):\n    def inner(x):\n        return 2 * f(x)\n    return inner\n"

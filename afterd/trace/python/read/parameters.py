@@ -11,6 +11,7 @@ from afterd.model.term import Read, Term, reads
 from afterd.trace.python.read.cells import Cells
 from afterd.trace.python.read.frames import Frame
 from afterd.trace.python.read.program import Node
+from afterd.trace.python.read.stores import Store, assigned_to, store_calling, stores_of
 from afterd.trace.python.read.terms import Terms
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
@@ -77,6 +78,10 @@ class Parameters:
         after = frame.left if frame.left is not None else frame.entered
         row = self.trace.next_in_frame(caller, after)
         node = self.trace.node(row) if row is not None else None
+        if node is None or node.type != "Call" or _last_name(node["func"]) != frame.node["name"]:
+            stored = self._store_calling(frame, caller)
+            if stored is not None:
+                return frame.entered, stored.target, caller
         if row is not None and node is not None and row > frame.entered:
             parent = node.parent
             if parent is not None and parent.type == "AugAssign" and node is parent["target"]:
@@ -103,6 +108,16 @@ class Parameters:
         chosen = next(named, next(iter(calls), None))
         return (frame.entered, chosen, caller) if chosen else None
 
+    def _store_calling(self, frame: Frame, caller: Frame) -> Store | None:
+        """The assignment that called a method, where one did."""
+        before = self._statement_before(caller, frame.entered)
+        return store_calling(frame.node, caller.node, before)
+
+    def _statement_before(self, frame: Frame, position: int) -> Node | None:
+        """The statement of a frame's last row before a position."""
+        before = self.trace.node(self.trace.previous_in_frame(frame, position))
+        return before.statement if before is not None else None
+
     def statement_at(self, frame: Frame, position: int) -> Node | None:
         """The statement a frame was executing at a position, as far as its rows tell."""
         row = self.trace.next_in_frame(frame, position)
@@ -112,8 +127,7 @@ class Parameters:
         after = self.trace.node(row) if row is not None else None
         if after is not None and row is not None and self.trace.kind(row) not in _FRAME_KINDS:
             return after.statement
-        before = self.trace.node(self.trace.previous_in_frame(frame, position))
-        return before.statement if before is not None else None
+        return self._statement_before(frame, position)
 
     def _came_from(self, position: int, row: int | None) -> bool:
         """Whether the call at whose beginning a position is was left by the exception that a row tells of."""
@@ -134,6 +148,12 @@ class Parameters:
 
     def _arguments(self, call: Node, parameter: Node, frame: Frame) -> Iterator[Node]:
         """The expressions a parameter may have got, most likely first."""
+        stored = next((each for each in stores_of(call.statement) if each.target is call), None)
+        if stored is not None:
+            given = dict(zip(self._positional(frame), stored.arguments(frame.node), strict=False))
+            if (expression := given.get(parameter)) is not None:
+                yield expression
+            return
         if call.type != "Call":
             operands = [part for name in _OPERANDS if (part := _node(call[name])) is not None]
             operands.extend(call["comparators"] or [])
@@ -189,7 +209,10 @@ class Parameters:
             yield from reads(self.terms.term(function, row, caller, 3))
 
     def _all(self, call: Node, row: int, caller: Frame) -> Iterator[Read]:
+        """All that a call is made of; of an assignment also what is assigned."""
         yield from self.terms.reads_below(call, row, caller)
+        if (assigned := assigned_to(call)) is not None:
+            yield from self.terms.reads_below(assigned, row, caller)
 
     def _spread(self, call: Node, entered: int, caller: Frame) -> Iterator[Read]:
         """The containers that a call hands over item by item (``*args``, ``**options``), and what was put into them."""
