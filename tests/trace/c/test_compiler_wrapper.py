@@ -16,6 +16,10 @@ from traced_programs import Laboratory, Observed, run
 HELLO = '#include <stdio.h>\nint main(void) { puts("hello"); return 3; }\n'
 HALF = "int half(int x) { return x / 2; }\n"
 USES_HALF = '#include <stdio.h>\n#include "half.h"\nint main(void) { printf("%d\\n", half(N)); return 0; }\n'
+NOWHERE = (
+    "extern int table[]; int nowhere(int);\nint (*hook)(int) = nowhere;\n"
+    "int unused(int x) { return nowhere(x) + table[x]; }\n"
+)
 HALF_H = "int half(int x);\n#ifndef N\n#define N 42\n#endif\n"
 PAIR = {"half.c": HALF, "main.c": USES_HALF, "half.h": HALF_H}
 ASSEMBLY = (
@@ -51,6 +55,25 @@ BUILDS = {
     "-o without a space": Build({"a.c": HELLO}, (("-oprog", "a.c"),)),
     "objects apart": Build(
         PAIR, (("-c", "half.c"), ("-c", "main.c", "-o", "m.o"), ("m.o", "half.o", "-o", "prog"))
+    ),
+    "what nobody calls needs what is nowhere": Build(
+        {"half.c": f"{NOWHERE}{HALF}", "main.c": USES_HALF, "half.h": HALF_H},
+        (
+            ("-ffunction-sections", "-fdata-sections", "-c", "half.c"),
+            ("main.c", "half.o", "-Wl,-s,--gc-sections", "-o", "prog"),
+        ),
+    ),
+    "what nobody calls, in C++": Build(
+        {
+            "half.cc": 'namespace n { int nowhere(int); }\nint unused(int x) { return n::nowhere(x); }\nextern "C" '
+            + HALF,
+            "main.c": USES_HALF,
+            "half.h": HALF_H,
+        },
+        (
+            ("-ffunction-sections", "-c", "half.cc"),
+            ("main.c", "half.o", "-Xlinker", "--gc-sections", "-o", "prog"),
+        ),
     ),
     "several sources on one line": Build(
         PAIR, (("-c", "half.c", "main.c"), ("half.o", "main.o", "-oprog"))

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from afterd.trace.c.build import compilations
+from afterd.trace.c.build import compilations, gone_sections
 from afterd.trace.c.build.arguments import (
     CompileCommand,
     Source,
@@ -168,11 +168,15 @@ def _link(wrapped: Wrapped, command: CompileCommand, arguments: Sequence[str]) -
             else:
                 replaced[source.path] = target
         line = _linking_command(command, replaced)
+        leaves_out = gone_sections.leaves_out(line)
         if len(command.expanded) > len(arguments):  # it was too long for a command line
             response = Path(scratch) / "arguments"
             response.write_text(quoted_arguments(line), errors="surrogateescape")
             line = [f"@{response}"]
-        return _plain_compilation(wrapped, [*line, *_runtime(wrapped, command)])
+        whole = [*line, *_runtime(wrapped, command)]
+        if leaves_out:
+            return gone_sections.link(wrapped.plain, whole, Path(scratch))
+        return _plain_compilation(wrapped, whole)
 
 
 def _linking_command(command: CompileCommand, replaced: dict[str, str]) -> list[str]:
