@@ -11,7 +11,7 @@ from functools import partial
 
 from afterd.config import Sandbox, Settings, Strategy
 from afterd.config.secrets import secrets_of
-from afterd.errors import BuildError, TestError
+from afterd.errors import BuildError, RepositoryError, TestError
 from afterd.execution.confirmation import Confirmation, Ends, confirm
 from afterd.execution.failures import native
 from afterd.execution.flakiness import Prior
@@ -21,7 +21,7 @@ from afterd.execution.signature import same_failure, telling_signature
 from afterd.localization.ranker import Ranker
 from afterd.model.change import NOTHING
 from afterd.model.explanation import Explanation, RevisionRange, Status
-from afterd.model.outcome import Outcome
+from afterd.model.outcome import Outcome, Unresolved, Verdict
 from afterd.model.progress import Progress, Silent
 from afterd.pipeline.answer import answered_meanwhile, unanswered_explanation
 from afterd.pipeline.beside import begin_bad_run, reading_ahead
@@ -450,7 +450,10 @@ def _from_last_green(
 
     def passes(commit: str) -> Outcome:
         case.progress.stage(looking, f"running the version of {commit[:10]}")
-        older = range_between(case.workspace, RevisionRange(commit, wanted.revisions.bad))
+        try:
+            older = range_between(case.workspace, RevisionRange(commit, wanted.revisions.bad))
+        except RepositoryError as error:  # the clone lacks a file of it
+            return Outcome(Verdict.UNRESOLVED, Unresolved.BUILD, str(error))
         return oracle.tree_outcome(older.variants.tree(older.everything))
 
     search = case.workspace.limits.search

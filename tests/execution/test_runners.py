@@ -77,6 +77,13 @@ FOUND = [
     ("make", {"GNUmakefile": ".PHONY: test\ntest:\n\t./t.sh\n"}),
     ("make", {"Makefile": "build clean test :: x\n"}),
     (
+        "npm",
+        {
+            "Makefile": "test:\n\t./node_modules/.bin/mocha\n",
+            "package.json": '{"scripts": {"test": "make test"}}',
+        },
+    ),
+    (
         "make",
         {
             "Makefile": "T = t/\n-include $(O:%.o=%.d)\ninclude $(T)m\n",

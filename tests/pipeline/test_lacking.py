@@ -41,3 +41,15 @@ def test_what_it_does_touch_is_named(tmp_path: Path) -> None:
     assert done.status == 2
     assert "(a content of money.py)" in done.err
     assert "git fetch --refetch --no-filter" in done.err
+
+
+def test_an_older_commit_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
+    """The left end is red: the commit before it had another content of a file, which the clone lacks."""
+    red = {"money.py": "def total(a, b):\n    return a * b\n"}
+    older = {"docs/large.txt": "other\n"}
+    repository(tmp_path / "r", GOOD, older, red, BAD)
+    _without(tmp_path / "r", "HEAD~2:docs/large.txt", "HEAD:docs/larger.txt")
+    done = afterd("explain", "--format", "json", cwd=tmp_path / "r")
+    [found] = json.loads(done.out)["explanations"]
+    assert "lacks the object" not in done.err
+    assert found["status"] == "explained", found

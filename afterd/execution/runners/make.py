@@ -8,6 +8,7 @@ from pathlib import Path
 from afterd.execution.failures.suites import Family, failed_tests
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.makefiles import makefile_text
+from afterd.execution.runners.npm_scripts import scripts_of
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import MAKEFILES, has, has_target, jobs, script, text
 from afterd.execution.runners.version_file import archive_version_files
@@ -78,11 +79,11 @@ class Make:
     name = "make"
 
     def detect(self, root: Path) -> Detected | None:
-        """By a makefile with a rule for check, test or tests."""
+        """By a makefile with a rule for check, test or tests; one that runs what npm installs is npm's to prepare."""
         name = has(root, *MAKEFILES)
         makefile = makefile_text(root, name) if name else ""
         target = _target(makefile)
-        if not target:
+        if not target or ("node_modules" in makefile and "test" in scripts_of(root)):
             return None
         test = ("make", target)
         if _default(makefile) == target:
