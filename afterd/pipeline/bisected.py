@@ -24,12 +24,15 @@ from afterd.model.outcome import Outcome, Verdict
 from afterd.pipeline.case import Case
 from afterd.pipeline.red_since import red_since
 from afterd.trace.python.failure import came_as_far
+from afterd.vcs.file_changes import KEPT_TEST
 from afterd.vcs.history import commits_between, first_parents
 from afterd.vcs.imported import knowing_program
 from afterd.vcs.kinds import FileRules, kind_of
 from afterd.vcs.trees import TreeEditor, TreeReader
 from afterd.vcs.variants import Variants
 from afterd.workspace import Range, Workspace, range_between
+
+_OTHER_TESTS = "test file: that of the range's bad version, in all of its commits"
 
 
 class Bisection:
@@ -70,9 +73,24 @@ class Bisection:
         shorter = self._as_others() or self._divided(guilt)
         if shorter is None:
             return False
-        part = range_between(self._workspace, shorter)
-        self.within = replace(part, variants=part.variants.on(self._version(shorter.bad)))
+        self.within = self._with_tests(range_between(self._workspace, shorter))
         return True
+
+    def _with_tests(self, part: Range) -> Range:
+        """A part of the range with the test files of the whole range's bad version, of which the part's own changes
+        cannot be undone: they are of other texts.
+        """
+        bad = self._version(part.revisions.bad)
+        reader = TreeReader(part.variants.store)
+        theirs = {os.fsdecode(path) for path, *_ in reader.differences(part.variants.bad, bad)}
+        changes = tuple(
+            replace(change, pruned=_OTHER_TESTS)
+            if change.pruned == KEPT_TEST and not theirs.isdisjoint({change.file, change.old_file})
+            else change
+            for change in part.changes.changes
+        )
+        listed = replace(part.changes, changes=changes)
+        return replace(part, changes=listed, variants=part.variants.on(bad))
 
     @property
     def told(self) -> bool:

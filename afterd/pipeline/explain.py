@@ -400,7 +400,12 @@ def _searched_range(
     if left is not None:
         inside = bisected_case(case, left, confirmation)
         answer = _explained_failure(inside, bisection.within, before, halved=True)
-        found = replace(answer, runs=found.runs + answer.runs)
+        runs = found.runs + answer.runs
+        if (
+            answer.status is Status.ALREADY_RED
+        ):  # what its changes make of it is not green, as its good commit is
+            return replace(found, runs=runs, remarks=(bisection.note(), *found.remarks))
+        found = replace(answer, runs=runs)
     return replace(found, remarks=(bisection.note(within=left is not None), *found.remarks))
 
 

@@ -15,14 +15,16 @@ from afterd.execution.oracle import Oracle
 from afterd.limits import SEARCH
 from afterd.model.explanation import Explanation, Status
 from afterd.model.progress import Silent
-from afterd.pipeline.bisected import version_with_tests, with_red_first
+from afterd.pipeline.bisected import Bisection, version_with_tests, with_red_first
 from afterd.pipeline.explain import explain
 from afterd.pipeline.searched import searched_explanation
 from afterd.vcs import blame
 from afterd.vcs.diff import changes_between
+from afterd.vcs.file_changes import KEPT_TEST
 from afterd.vcs.kinds import FileRules
 from afterd.vcs.repository import open_repository
 from afterd.vcs.variants import Variants
+from afterd.workspace import given_recipe, opened_workspace, wanted_range
 
 COMMITS = 7
 BREAKS = 4
@@ -233,6 +235,29 @@ def test_a_version_has_the_test_files_of_the_bad_one(
     assert (tree / "code.py").peel(pygit2.Blob).data == b"b\n"
     assert (tree / "test_code.py").peel(pygit2.Blob).data.decode() == expected
     assert ("test_gone.py" in tree) is not keeps
+
+
+def test_a_part_of_the_range_has_the_bad_version_s_tests_whatever_its_own_commits_did_to_them(
+    tmp_path: Path,
+) -> None:
+    """Undone, what a commit of the part did to a test file would take away what a later one brought."""
+    path = tmp_path / "r"
+    _history(path)
+    for commit in range(COMMITS):
+        (path / "table.txt").write_text(_table(commit))
+        (path / "test_table.py").write_text(f"# {commit}\n{CHECK}\n# the end of {commit}\n")
+        authored_git(path, "commit", "-q", "-am", f"again {commit}")
+    command = (sys.executable, "-m", "test_table")
+    settings = Settings(repository=path, range=f"HEAD~{COMMITS - 1}..HEAD", test=command)
+    with opened_workspace(settings) as workspace:
+        wanted = wanted_range(workspace, settings)
+        oracle = Oracle(wanted.variants.tree, given_recipe(workspace, settings), workspace.executor)
+        bisection = Bisection(workspace, wanted, oracle, [])
+        assert bisection.narrows()
+        assert bisection.within is not None
+        own = [each for each in bisection.within.changes.changes if each.file == "test_table.py"]
+        assert own
+        assert all(each.pruned not in ("", KEPT_TEST) for each in own)
 
 
 def test_what_is_only_named_like_a_test_is_the_commit_s_own(tmp_path: Path) -> None:

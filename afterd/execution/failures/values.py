@@ -107,7 +107,8 @@ _RUNNERS = re.compile(
     r"(?:^|/)(?:node_modules|\.cargo|rustlib|rustc|\.venv|site-packages)/|^node:|^library/|^internal/"
 )
 _SAID = (
-    re.compile(r"^[ \t]*(?:Uncaught )?(?P<message>(?:(?:[A-Za-z_]\w*)?(?:Error|Exception)(?: \[\w+\])?|SystemExit)"
+    re.compile(r"^[ \t]*(?:Uncaught |Exception during run: )?"
+               r"(?P<message>(?:(?:[A-Za-z_]\w*)?(?:Error|Exception)(?: \[\w+\])?|SystemExit)"
                r": \S[^\n]*)", re.MULTILINE),
     THROWN,
     re.compile(r"panicked at [^\n]*:\d+:\d+:\n(?P<message>\S[^\n]*)", re.MULTILINE),
