@@ -17,6 +17,7 @@ from afterd.compare.python.asked_types import AskedTypes
 from afterd.compare.python.callbacks import Callbacks
 from afterd.compare.python.callers import Callers
 from afterd.compare.python.calls import Calls
+from afterd.compare.python.changed_calls import ChangedCalls
 from afterd.compare.python.classes import Classes
 from afterd.compare.python.displays import Displays
 from afterd.compare.python.executed import executed_changes, removed_changes
@@ -56,7 +57,6 @@ from afterd.trace.python.failure import (
 from afterd.trace.python.read import (
     Frame,
     Influence,
-    Node,
     Steps,
     Trace,
     location,
@@ -143,6 +143,8 @@ class PythonExecution:
             self.callbacks = Callbacks(bad, self.alignment)
             self.absence = Absence(self.alignment, self.green, self.ties)
             self.transplant = Transplant(self.steps, matching)
+            calls = self.steps, self.green, self.alignment, self.ties
+            self._changed_calls = ChangedCalls(*calls, self._is_not_green_s)
             self._classes = Classes(self.steps, self.alignment, self.ties)
             self._callers = Callers(self.steps, self.alignment, self.ties, self._failing_frames)
             self._intervention = Intervention(pair, self.steps, self.green, self.alignment)
@@ -186,7 +188,7 @@ class PythonExecution:
             changes = self._changes_at(position)
             green = self._green_value(position)
             old = self.transplant.old(position) if changes and self.green else None
-            if (site := self._changed_call(position)) is not None:
+            if self.green and (site := self._changed_calls.giving(position)) is not None:
                 call, caller = site
                 here, text = location(call, caller), statement_text(call)
                 called = self.trace.frame(position)
@@ -207,16 +209,6 @@ class PythonExecution:
             if raising is None
             else self.ties.of_node(raising)
         )
-
-    def _changed_call(self, position: int) -> tuple[Node, Frame] | None:
-        """Of a parameter that green's run never bound, the call if it is a change's: it led here."""
-        node, frame = self.trace.node(position), self.trace.frame(position)
-        if self.green is None or node is None or frame is None or node.type != "arg":
-            return None
-        if node.frame is not frame.node or self.alignment.frame(frame) is not None:
-            return None
-        site = self.steps.parameters.call_site(frame)
-        return site[1:] if site is not None and self.ties.of_node(site[1]) else None
 
     def _chosen(self, position: int, term: Term, green: GreenValue) -> Term:
         """What was read of an object, and which object that was: where all that it was made from is as

@@ -516,6 +516,55 @@ def test_guilty_change_is_behind_the_failure(name: str, tmp_path: Path) -> None:
     assert "c1" in execution.executed_changes()
 
 
+KEPT = """\
+class Kept:
+    def __init__(self, size=2, step=7, *rest, **options):
+        self.size = size
+        self.step = step
+        self.rest = rest
+        self.options = options
+class Here:
+    first = 2
+    other = 3
+def made():
+    value = {}
+    return value
+"""
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "asserted"),
+    [
+        ("Kept(2)", "Kept(3)", "size == 2"),
+        ("Kept(size=2)", "Kept(size=3)", "size == 2"),
+        ("Kept(5)", "Kept()", "size == 5"),
+        ("Kept()", "Kept(3)", "size == 2"),
+        ("Kept(step=5)", "Kept()", "step == 5"),
+        ("Kept([1])", "Kept([2])", "size == [1]"),
+        ("Kept(1 + 1)", "Kept(1 + 2)", "size == 2"),
+        ("Kept(Here.first)", "Kept(Here.other)", "size == 2"),
+        ("Kept(2, 3)", "Kept(3, 2)", "size == 2"),
+        ("Kept(1, 2, 5)", "Kept(1, 2, 6)", "rest == (5,)"),
+        ("Kept(1, 2, 5)", "Kept(1, 2)", "rest == (5,)"),
+        ("Kept(more=5)", "Kept(more=6)", "options == {'more': 5}"),
+        ("Kept(more=5)", "Kept()", "options == {'more': 5}"),
+        ("Kept(step=2)", "Kept(2)", "step == 2"),
+        ("Kept(*[2])", "Kept(*[3])", "size == 2"),
+    ],
+)
+def test_what_a_constructor_keeps_leads_to_the_call_that_gave_it(
+    good: str, bad: str, asserted: str, tmp_path: Path
+) -> None:
+    """A constant leaves no row, and the attribute is read without the call: no step of it was a changed one."""
+    test = f"from lib import made\nassert made().{asserted}\n"
+    execution = one_file(tmp_path, KEPT.format(good), KEPT.format(bad), test, SCRIPT_TEST)
+    assert execution.failures()
+    assert suspects(execution) == {"c1"}
+    (given,) = (step for step in reachable(execution) if step.changes)
+    assert (given.location.file, given.text) == ("lib.py", f"value = {bad}")
+    assert given.green.alignment is Alignment.DIFFERENT
+
+
 @pytest.mark.parametrize("asked", ["root.joinpath(name)", "name.upper()", "str(name)"])
 def test_who_wrote_a_text_is_not_asked_of_what_was_made_of_it(tmp_path: Path, asked: str) -> None:
     """Only of what is read from where no value leads to it: a stream, a file."""

@@ -125,14 +125,15 @@ def _again(request: PythonTraceRequest, trees: Path, replaced: Replacement) -> R
 
 
 def _last_differing(execution: PythonExecution, line: int) -> int:
-    numbers = range(execution.trace.raw.total)
-    steps = (execution.step(number) for number in reversed(numbers))
+    """The last step of what stands at a line: a parameter's where it stands, wherever its value was given."""
+    trace = execution.trace
     return next(
-        step.id
-        for step in steps
-        if (step.location.file, step.location.line) == ("lib.py", line)
-        and step.green.alignment is Alignment.DIFFERENT
-        and execution.trace.kind(execution.trace.position(step.id)) is not Kind.EXIT
+        number
+        for number in reversed(range(trace.raw.total))
+        if (node := trace.node(trace.position(number))) is not None
+        and (node.module.path, node.line) == ("lib.py", line)
+        and execution.step(number).green.alignment is Alignment.DIFFERENT
+        and trace.kind(trace.position(number)) is not Kind.EXIT
     )
 
 

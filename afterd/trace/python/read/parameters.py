@@ -58,6 +58,25 @@ class Parameters:
         ]
         return self.terms.concrete(value, f"{name}: passed on by {expression.source[:40]}", found)
 
+    def given(self, position: int) -> str | None:
+        """The text of what the parameter whose row is at ``position`` was given in its call; empty where its default
+        stands, and None where no call of the program is known. Of one that takes the rest it is that of all arguments.
+        """
+        node, frame = self.trace.node(position), self.trace.frame(position)
+        call = None if frame is None else self.call_site(frame)
+        if node is None or frame is None or call is None:
+            return None
+        _, expression, caller = call
+        value = self.trace.value(position)
+        for argument in self._arguments(expression, node, frame):
+            seen = self.cells.value_of(argument, frame.entered, caller)
+            if isinstance(seen, Unknown) or same_object(seen, value):
+                return argument.source
+        if expression.type != "Call" or self.is_default(position):
+            return ""
+        words = (word["value"] for word in expression["keywords"])
+        return ", ".join(each.source for each in (*expression["args"], *words))
+
     def is_default(self, position: int) -> bool:
         """Whether the parameter whose row is at ``position`` has its default's value."""
         node, frame = self.trace.node(position), self.trace.frame(position)
