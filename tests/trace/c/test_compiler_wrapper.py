@@ -42,6 +42,7 @@ ON_ZIG = frozenset(
     (
         "one line",
         "objects apart",
+        "what nobody calls needs what is nowhere",
         "dependency files",
         "assembler files",
         "a shared library",
@@ -342,3 +343,17 @@ def test_it_says_that_only_afterd_starts_it(tmp_path: Path) -> None:
     done = run(line, tmp_path, {"PYTHONPATH": str(Path(__file__).parents[3])})
     assert done.status == 2
     assert "afterd explain" in done.errors
+
+
+def test_a_name_that_only_gccs_own_header_has(laboratory: Laboratory, tmp_path: Path) -> None:
+    """A whole library of headers (ChaiScript's) was compiled plainly for it, and nothing of its run was seen."""
+    text = "#include <cstddef>\nstruct V { V(nullptr_t) {} };\nint main() { V v(nullptr); return 3; }\n"
+    (tmp_path / "a.cc").write_text(text)
+    if laboratory.plain("a.cc", "-o", "plain", cxx=True, cwd=tmp_path).status:
+        pytest.skip("this compiler does not take it")
+    noted = len(laboratory.store.opaque())
+    done = laboratory.traced("a.cc", "-o", "prog", cxx=True, cwd=tmp_path)
+    assert done.status == 0, done.errors
+    assert len(laboratory.store.opaque()) == noted
+    _, traces = laboratory.run_traced(["./prog"], tmp_path)
+    assert [process.recording.end > 0 for process in laboratory.processes(traces)] == [True]

@@ -47,6 +47,8 @@ _TRACEABLE = [
 _UNKNOWN = re.compile(
     r"(?:unknown argument|unsupported option|unknown warning option|unknown clang option):? ['\"]([^'\"]+)['\"]"
 )
+_ONLY_GCCS = re.compile(r"error: .*'nullptr_t'")
+_GCCS_NAMES = Path(__file__).with_name("gcc_names.hpp")
 _DROPPED_AT_LINK = ("-flto", "-fno-lto", "-fsanitize")
 _CONFIGURE = ("conftest", "CMakeCCompilerId", "CMakeCXXCompilerId", "testCCompiler", "sanitycheck")
 ASKING = frozenset({"CMakeTmp", "CMakeScratch", "meson-private"})
@@ -109,7 +111,7 @@ def compile_and_link(wrapped: Wrapped, arguments: Sequence[str]) -> int:
         return _plainly_noted(wrapped, command.sources, arguments, command.refusal)
     if _made_by_the_build(wrapped, command):
         linking = [] if command.compile_only else _runtime(wrapped, command)
-        if status := _plain_compilation(wrapped, [*arguments, *linking]):
+        if status := _plain_link(wrapped, command, [*arguments, *linking]):
             return status
     if command.compile_only:
         return _compile_each(wrapped, command, arguments)
@@ -168,15 +170,18 @@ def _link(wrapped: Wrapped, command: CompileCommand, arguments: Sequence[str]) -
             else:
                 replaced[source.path] = target
         line = _linking_command(command, replaced)
-        leaves_out = gone_sections.leaves_out(line)
         if len(command.expanded) > len(arguments):  # it was too long for a command line
             response = Path(scratch) / "arguments"
             response.write_text(quoted_arguments(line), errors="surrogateescape")
             line = [f"@{response}"]
-        whole = [*line, *_runtime(wrapped, command)]
-        if leaves_out:
-            return gone_sections.link(wrapped.plain, whole, Path(scratch))
-        return _plain_compilation(wrapped, whole)
+        return _plain_link(wrapped, command, [*line, *_runtime(wrapped, command)])
+
+
+def _plain_link(wrapped: Wrapped, command: CompileCommand, line: Sequence[str]) -> int:
+    """Have the plain compiler link what may have been woven."""
+    if gone_sections.leaves_out(command.expanded):
+        return gone_sections.link(wrapped.plain, line)
+    return _plain_compilation(wrapped, line)
 
 
 def _linking_command(command: CompileCommand, replaced: dict[str, str]) -> list[str]:
@@ -247,6 +252,9 @@ def _clang_bitcode(
             compilations.note(wrapped.store.directory, source.path, line)
             return ""
         errors = done.stderr
+        if _ONLY_GCCS.search(errors) and str(_GCCS_NAMES) not in flags:
+            flags = [*flags, "-include", str(_GCCS_NAMES)]
+            continue
         unknown = set(_UNKNOWN.findall(errors))
         kept = [flag for flag in flags if flag not in unknown]
         if len(kept) == len(flags):

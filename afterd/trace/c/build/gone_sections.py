@@ -10,14 +10,17 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 _ASKED = re.compile(r"^(?:-Wl,(?:.*,)?)?--gc-sections\b")
 _MISSED = re.compile(
-    r"undefined (?:reference to|symbol:|hidden symbol:) [`'\"‘]?([A-Za-z_$][\w.$@]*)"
+    r"undefined (?:reference to|symbol:|hidden symbol:) [`'\"‘]?(?P<name>[A-Za-z_$][\w.$@]*)(?P<more>[:(<]?)"
 )
-_WHOLE = "-Wl,--no-demangle"  # names as they stand in the objects
+_AS_THEY_ARE = (
+    "-Wl,--no-demangle"  # C++'s names as they stand in the objects; not every linker takes it
+)
 
 
 def leaves_out(line: Sequence[str]) -> bool:
@@ -25,26 +28,33 @@ def leaves_out(line: Sequence[str]) -> bool:
     return any(map(_ASKED.match, line))
 
 
-def link(compiler: Sequence[str], line: Sequence[str], scratch: Path) -> int:
+def link(compiler: Sequence[str], line: Sequence[str]) -> int:
     """Link; what is only missed by what the plain build leaves out is put there. The status of the last try."""
-    missed: dict[str, None] = {}
-    stubs: list[str] = []
-    while True:
-        done = subprocess.run(
-            [*compiler, *line, *stubs, _WHOLE],
-            check=False,
-            capture_output=True,
-            text=True,
-            errors="replace",
-        )
-        new = [name for name in _MISSED.findall(done.stderr) if name not in missed]
-        if done.returncode == 0 or not new:
-            break
-        missed.update(dict.fromkeys(new))
-        stubs = [str(_stubs(compiler, missed, scratch))]
+    with tempfile.TemporaryDirectory(prefix="afterd-cc-") as scratch:
+        done = _linked(compiler, line, Path(scratch))
     sys.stdout.write(done.stdout)
     sys.stderr.write(done.stderr)
     return done.returncode
+
+
+def _linked(
+    compiler: Sequence[str], line: Sequence[str], scratch: Path
+) -> subprocess.CompletedProcess[str]:
+    missed: dict[str, None] = {}
+    names: list[str] = []
+    stubs: list[str] = []
+    while True:
+        argv = [*compiler, *line, *names, *stubs]
+        done = subprocess.run(argv, check=False, capture_output=True, text=True, errors="replace")
+        found = list(_MISSED.finditer(done.stderr))
+        if not names and any(each["more"] for each in found):
+            names = [_AS_THEY_ARE]
+            continue
+        new = [each["name"] for each in found if each["name"] not in missed]
+        if done.returncode == 0 or not new:
+            return done
+        missed.update(dict.fromkeys(new))
+        stubs = [str(_stubs(compiler, missed, scratch))]
 
 
 def _stubs(compiler: Sequence[str], names: Iterable[str], scratch: Path) -> Path:
