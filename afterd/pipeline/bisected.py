@@ -165,9 +165,10 @@ class Bisection:
         seen = self._oracle.tree_outcome(self._version(bad))  # it was run
         if not self._failed_otherwise(seen) or seen.signature is None:
             return ""
+        how = f" ({seen.signature.message})" if seen.signature.message else ""
         return (
-            f" There it failed at the same line of the test in another way ({seen.signature.message}), and in none of"
-            " the later commits that were run it was green."
+            f" There it failed at the same line of the test in another way{how}, and in none of the later commits that"
+            " were run it was green."
         )
 
     def _failed_otherwise(self, seen: Outcome) -> bool:
