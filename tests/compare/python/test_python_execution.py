@@ -148,6 +148,13 @@ SCENARIOS = {
         "TABLE = {\n    'a': 1,\n    'b': 3,\n}\ndef get(k):\n    return TABLE[k]\n",
         "from lib import get\ndef test():\n    assert get('b') == 2\n",
     ),
+    "a name that a function inside gives a value": (
+        "def source():\n    return [2]\ndef run():\n    x = None\n    def put():\n        nonlocal x\n"
+        "        x = source()\n    put()\n    return x\n",
+        "def source():\n    return [3]\ndef run():\n    x = None\n    def put():\n        nonlocal x\n"
+        "        x = source()\n    put()\n    return x\n",
+        "from lib import run\ndef test():\n    assert run() == [2]\n",
+    ),
     "what is stored by an item": (
         _store(
             "    def __setitem__(self, key, value):\n        self.items_[key] = value\n",

@@ -77,11 +77,26 @@ class Names:
         bindings = node.module.bindings(owner, name)
         home = scope.frame if scope.type in COMPREHENSIONS else scope
         if owner != MODULE_SCOPE and home is frame.node:
-            return self.latest(bindings, frame, position)
+            own = self.latest(bindings, frame, position)
+            inner = [binding for binding in bindings if binding.frame is not home]
+            return self._rebound(node, inner, position, frame, own) if inner else own
         read = self.trace.last_at(node, frame, position + 1)
         if read is None or self.trace.previous_in_frame(frame, position) > read:
             return self.latest(bindings, None, position)
         return self._believed(bindings, position, self.trace.value(read))
+
+    def _rebound(
+        self, node: Node, inner: list[Node], position: int, frame: Frame, own: int | None
+    ) -> int | None:
+        """The row at which a function inside gave a frame's name its value (``nonlocal``), where that came after the
+        frame's ``own`` and has the value that was read.
+        """
+        found = self.latest(inner, None, position)
+        if found is None or (own is not None and found < own):
+            return own
+        read = self.trace.last_at(node, frame, position + 1)
+        is_it = read is None or same_object(self.trace.value(found), self.trace.value(read))
+        return found if is_it else own
 
     def latest(self, bindings: list[Node], frame: Frame | None, position: int) -> int | None:
         """The last row of any of these bindings before a position, in ``frame`` (None: in any)."""
