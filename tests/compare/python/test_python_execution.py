@@ -155,6 +155,13 @@ SCENARIOS = {
         "        x = source()\n    put()\n    return x\n",
         "from lib import run\ndef test():\n    assert run() == [2]\n",
     ),
+    "an item of a counter": (
+        "import collections\ndef size():\n    return len([2] * 2)\ndef run():\n    found = collections.Counter()\n"
+        "    found['a'] += size()\n    return found['a']\n",
+        "import collections\ndef size():\n    return len([2] * 3)\ndef run():\n    found = collections.Counter()\n"
+        "    found['a'] += size()\n    return found['a']\n",
+        "from lib import run\ndef test():\n    assert run() == 2\n",
+    ),
     "what is stored by an item": (
         _store(
             "    def __setitem__(self, key, value):\n        self.items_[key] = value\n",

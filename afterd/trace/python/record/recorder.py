@@ -11,7 +11,7 @@ from __future__ import annotations
 import builtins
 import sys
 from _thread import get_ident  # not threading: a program may not have imported it
-from collections import deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +24,8 @@ Anything = Any  # a value of the traced program
 
 CHUNK = 1 << 16  # entries; two to a row
 _THREAD = Kind.THREAD
+ITEMS_KEPT_PLAINLY = frozenset((dict, list, Counter, OrderedDict, defaultdict))
+"""Containers of which reading an item that was just written runs nothing of the program."""
 
 
 @dataclass
@@ -237,7 +239,7 @@ def _recording_functions(recorder: Recorder) -> dict[str, Callable[..., Any]]:  
 
     def peek_item(site: int, owner: Anything, key: Anything) -> None:
         nonlocal chunk
-        known = kind_of(owner) in (dict, list) and kind_of(key) in (int, str)
+        known = kind_of(owner) in ITEMS_KEPT_PLAINLY and kind_of(key) in (int, str)
         if known:
             chunk += (site, describe(owner[key]))
         else:
