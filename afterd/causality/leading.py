@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from afterd.causality.deltas.closure import Closure
-from afterd.causality.deltas.definitions import only_defines
+from afterd.causality.deltas.definitions import names_taken_away, only_defines
 from afterd.causality.deltas.dependencies import Changes
 from afterd.causality.deltas.renaming import mere_renames
 from afterd.causality.suspicion import Suspect, likeliest_of
-from afterd.model.change import ChangeId, ChangeSet
+from afterd.model.change import ChangeId, ChangeSet, in_order
 
 
 def lead_by_names(
@@ -28,11 +28,16 @@ def lead_by_names(
 def lead_by_text(
     asked: ChangeId, whole: ChangeSet, suspects: Sequence[Suspect], changes: Changes
 ) -> ChangeId:
-    """The lead where a text says what goes along (Python): what only defines something stands there for others; of all
-    others that were seen to be needed the most suspicious one may as well be guilty as what could not stand without it.
+    """The lead where a text says what goes along (Python): what only defines something stands there for others, and so
+    does what only takes a function away; of all others that were seen to be needed the most suspicious one may as well
+    be guilty as what could not stand without it.
     """
-    defining = {
-        each for each in whole - {asked} if each not in changes or only_defines(changes[each])
-    }
-    acting = whole - defining
+    known = whole & changes.keys()
+    defining = {each for each in known if only_defines(changes[each])} | (whole - known)
+    gone = {each for each in known if names_taken_away(changes[each])}
+    acting = whole - (defining - {asked})
+    if asked in gone and acting - gone:
+        asked = in_order(acting - gone)[0]
+    if asked not in gone:
+        acting -= gone
     return likeliest_of(suspects, asked, acting, lambda each: acting - each)

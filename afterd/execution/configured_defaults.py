@@ -25,6 +25,7 @@ _CMAKE_DECLARATION = re.compile(
 _CACHED = re.compile(r"\bCACHE\b")
 _MESON_DEFAULTS = re.compile(r"\bdefault_options\s*:\s*(\[[^\]]*\]|\{[^}]*\}|'[^']*')")
 _MESON_COMPILES = re.compile(r"\bmeson(?:\.py)?\s+compile\b")
+_MESON_SETS_UP = re.compile(r"\bmeson(?:\.py)?\s+setup\b")
 _MESON_OPTIONS = frozenset({"meson_options.txt", "meson.options"})
 
 
@@ -69,11 +70,12 @@ def forget_defaults(root: Path, old: Defaults, new: Defaults, command: Collectio
 
 def _forget_in_meson(coredata: Path, command: str) -> None:
     """Ninja, and ``meson setup --reconfigure``, configure anew by the options that were given (cmd_line.txt) where they
-    cannot read this file; ``meson compile`` refuses it, so that for it the folder is made anew.
+    cannot read this file; ``meson compile`` refuses it, so that for it the folder is made anew. So it is where the
+    command sets it up: an option that another version was given may not be declared any more (json-glib's ``gtk_doc``).
     """
     folder = coredata.parent.parent
-    refuses = _MESON_COMPILES.search(command) and "--reconfigure" not in command
-    if refuses and not (folder / "meson.build").exists():
+    own = _MESON_COMPILES.search(command) or _MESON_SETS_UP.search(command)
+    if own and "--reconfigure" not in command and not (folder / "meson.build").exists():
         remove_directory(folder)
     else:
         coredata.write_bytes(b"")

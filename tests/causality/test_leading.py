@@ -30,3 +30,14 @@ def test_what_goes_along_leads_where_more_speaks_for_it(
     changes = {"c1": change(1, "a.py", patch=ACTS), "c2": change(2, "a.py", patch=along)}
     suspects = [Suspect(each, tier, step=1) for each, tier in suspected.items()]
     assert lead_by_text("c1", frozenset(changes), suspects, changes) == lead
+
+
+@pytest.mark.parametrize("asked", ["c1", "c2"])
+def test_who_called_what_was_taken_away_leads(asked: str) -> None:
+    """Pika: the line that had called `dictkeys` is guilty, not that the function is gone."""
+    gone = "@@ -2,2 +1,0 @@\n-def helper(x):\n-    return x\n"
+    changes = {"c1": change(1, "compat.py", patch=gone), "c2": change(2, "a.py", patch=ACTS)}
+    suspects = [Suspect("c1", Tier.ENTRY, step=1), Suspect("c2", Tier.CAUSE, step=1)]
+    assert lead_by_text(asked, frozenset(changes), suspects, changes) == "c2"
+    only = {"c1": changes["c1"]}
+    assert lead_by_text("c1", frozenset(only), suspects, only) == "c1"

@@ -58,6 +58,23 @@ def test_meson_forgets_the_defaults_of_another_version(tmp_path: Path, command: 
 
 
 @pytest.mark.skipif(not shutil.which("meson") or not shutil.which("ninja"), reason="no meson")
+def test_an_option_that_is_declared_no_more_is_not_given_again(tmp_path: Path) -> None:
+    """json-glib: a folder that had been set up with `gtk_doc` could not be configured for any version without it."""
+    compiler()
+    workshop = Workshop(tmp_path)
+    given = "-D$(grep -q name meson_options.txt && echo name || echo word)=mine"
+    command = f"meson setup b {given} && ninja -C b"
+    builder = Builder(workshop.slot())
+    recipe = Recipe(("true",), ("sh", "-c", command), limits=LIMITS)
+    for option in ("word", "name", "word"):
+        declared = f"option('{option}', type: 'string', value: 'none')\n"
+        files = {path: text.replace("'word'", f"'{option}'") for path, text in _meson("").items()}
+        built = builder.build(recipe, workshop.tree(files | {"meson_options.txt": declared}))
+        assert built.ok, built.detail
+        assert _printed(workshop, builder.slot.path / "b" / "p") == "mine 201710"
+
+
+@pytest.mark.skipif(not shutil.which("meson") or not shutil.which("ninja"), reason="no meson")
 def test_the_build_that_is_found_takes_other_defaults(tmp_path: Path) -> None:
     """`meson compile` called its own file corrupted, and the third build was believed to be broken (zix)."""
     compiler()
