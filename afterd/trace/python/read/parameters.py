@@ -11,7 +11,14 @@ from afterd.model.term import Read, Term, reads
 from afterd.trace.python.read.cells import Cells
 from afterd.trace.python.read.frames import Frame
 from afterd.trace.python.read.program import Node
-from afterd.trace.python.read.stores import Store, assigned_to, store_calling, stores_of
+from afterd.trace.python.read.stores import (
+    Store,
+    assigned_to,
+    assigned_type,
+    store_calling,
+    stores_in,
+    stores_of,
+)
 from afterd.trace.python.read.terms import Terms
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
@@ -26,6 +33,7 @@ class Parameters:
         self.trace = trace
         self.cells = cells
         self.terms = terms
+        self._stores: dict[Node, list[Store]] = {}  # by the function whose they are
 
     def term(self, position: int) -> Term:
         """What the parameter whose row is at ``position`` was bound to."""
@@ -129,8 +137,13 @@ class Parameters:
 
     def _store_calling(self, frame: Frame, caller: Frame) -> Store | None:
         """The assignment that called a method, where one did."""
+        kind = assigned_type(frame.node)
+        if not kind:
+            return None
+        if caller.node not in self._stores:
+            self._stores[caller.node] = stores_in(caller.node)
         before = self._statement_before(caller, frame.entered)
-        return store_calling(frame.node, caller.node, before)
+        return store_calling(kind, self._stores[caller.node], before)
 
     def _statement_before(self, frame: Frame, position: int) -> Node | None:
         """The statement of a frame's last row before a position."""

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from afterd.trace.python.read.program import Node
@@ -34,29 +34,24 @@ class Store:
         return owner, last
 
 
-def store_calling(function: Node, caller: Node, before: Node | None) -> Store | None:
-    """The assignment or deletion in a caller that called this function, where it is a method that such a one calls: in
-    the statement that the caller came to last ``before`` it, else in the next one, as what reads names alone leaves no
-    row; of several the first.
+def store_calling(kind: str, every: Sequence[Store], before: Node | None) -> Store | None:
+    """The assignment to, or deletion of, something of this type that called a method: ``every`` is of the calling
+    function, in the order of lines. It is in the statement that the caller came to last ``before`` it, else in the next
+    one, as what reads names alone leaves no row; of several the first.
     """
-    kind = _called_by(function)
-    if not kind:
-        return None
-    own = [] if before is None else [each for each in stores_of(before) if each.target.type == kind]
-    if own:
-        return own[0]
-    found = sorted(
-        (
-            each
-            for statement in caller.walk()
-            if statement.is_statement and statement.frame is caller
-            for each in stores_of(statement)
-            if each.target.type == kind
-        ),
-        key=lambda each: each.target.line,
-    )
+    own = () if before is None else stores_of(before)
+    if (found := next((each for each in own if each.target.type == kind), None)) is not None:
+        return found
     line = 0 if before is None else before.line
-    return next((each for each in found if each.target.line >= line), next(iter(found), None))
+    alike = [each for each in every if each.target.type == kind]
+    return next((each for each in alike if each.target.line >= line), next(iter(alike), None))
+
+
+def stores_in(function: Node) -> list[Store]:
+    """What the statements of a function, or of a module, assign to, in the order of their lines."""
+    own = (each for each in function.walk() if each.is_statement and each.frame is function)
+    found = [store for statement in own for store in stores_of(statement)]
+    return sorted(found, key=lambda store: store.target.line)
 
 
 def assigned_to(target: Node) -> Node | None:
@@ -70,7 +65,7 @@ def assigned_to(target: Node) -> Node | None:
     return value if isinstance(value, Node) else None
 
 
-def _called_by(function: Node) -> str:
+def assigned_type(function: Node) -> str:
     """The type of what is assigned to where a function of this name is called; empty for any other function."""
     name = str(function["name"] or "")
     if name in _BY_ITEM:
