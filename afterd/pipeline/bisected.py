@@ -61,6 +61,7 @@ class Bisection:
         self._wanted = wanted
         self._oracle = oracle
         self._likely = [part for part in likely if part != ends]
+        self._versions: dict[str, str] = {}  # by commit, the tree that is run for it
 
     def narrows(self, guilt: CommitGuilt = NO_GUILT) -> bool:
         """Whether the commits' own versions tell a shorter range, or one was ``undone``; they are run for it, few of
@@ -181,7 +182,10 @@ class Bisection:
         return self._oracle.tree_outcome(self._version(commit))
 
     def _version(self, commit: str) -> str:
-        return version_with_tests(commit, self._wanted.variants, self._workspace.rules)
+        if commit not in self._versions:
+            made = version_with_tests(commit, self._wanted.variants, self._workspace.rules)
+            self._versions[commit] = made
+        return self._versions[commit]
 
 
 def with_red_first(found: Explanation, red: frozenset[str]) -> Explanation:

@@ -47,8 +47,9 @@ def red_since(
     if not found.good or found.bad not in others:
         return found
     failed = {commit for commit, outcome in seen.items() if outcome.verdict is Verdict.FAIL} | {bad}
-    parted = _newest(repository, others), _oldest(repository, failed)
-    if _was_green(repository, *parted, passes, otherwise):
+    newest = _first_of(others, repository.descendant_of)
+    oldest = _first_of(failed, lambda one, other: repository.descendant_of(other, one))
+    if _was_green(repository, newest, oldest, passes, otherwise):
         return first_red(repository, good, bad, passes, guilt)
     return found
 
@@ -77,21 +78,11 @@ def _was_green(
     return bool(green)
 
 
-def _oldest(repository: pygit2.Repository, commits: Iterable[str]) -> str:
-    """One of the commits that came from none of the others."""
+def _first_of(commits: Iterable[str], came_before: Callable[[str, str], bool]) -> str:
+    """One of the commits before which none of the others came, in that order of them."""
     every = sorted(commits)
     return next(
         each
         for each in every
-        if not any(repository.descendant_of(each, other) for other in every if other != each)
-    )
-
-
-def _newest(repository: pygit2.Repository, commits: Iterable[str]) -> str:
-    """One of the commits from which none of the others came."""
-    every = sorted(commits)
-    return next(
-        each
-        for each in every
-        if not any(repository.descendant_of(other, each) for other in every if other != each)
+        if not any(came_before(other, each) for other in every if other != each)
     )

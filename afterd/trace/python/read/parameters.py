@@ -46,10 +46,9 @@ class Parameters:
         if call is None:
             return self._from_outside(name, position, frame)
         row, expression, caller = call
-        for argument in self._arguments(expression, node, frame):
-            seen = self.cells.value_of(argument, frame.entered, caller)
-            if isinstance(seen, Unknown) or same_object(seen, value):
-                return self.terms.term(argument, frame.entered, caller)
+        argument = self._argument(position, expression, caller)
+        if argument is not None:
+            return self.terms.term(argument, frame.entered, caller)
         spread = list(self._spread(expression, frame.entered, caller))
         default = self._default(node, frame)
         if default is not None and same_object(self.trace.value(default), value):
@@ -70,16 +69,14 @@ class Parameters:
         """The text of what the parameter whose row is at ``position`` was given in its call; empty where its default
         stands, and None where no call of the program is known. Of one that takes the rest it is that of all arguments.
         """
-        node, frame = self.trace.node(position), self.trace.frame(position)
+        frame = self.trace.frame(position)
         call = None if frame is None else self.call_site(frame)
-        if node is None or frame is None or call is None:
+        if call is None:
             return None
         _, expression, caller = call
-        value = self.trace.value(position)
-        for argument in self._arguments(expression, node, frame):
-            seen = self.cells.value_of(argument, frame.entered, caller)
-            if isinstance(seen, Unknown) or same_object(seen, value):
-                return argument.source
+        argument = self._argument(position, expression, caller)
+        if argument is not None:
+            return argument.source
         if expression.type != "Call" or self.is_default(position):
             return ""
         words = (word["value"] for word in expression["keywords"])
@@ -177,6 +174,20 @@ class Parameters:
         return best
 
     # -- arguments ---------------------------------------------------------------------------
+
+    def _argument(self, position: int, call: Node, caller: Frame) -> Node | None:
+        """The expression that the parameter whose row is at ``position`` got: the likeliest that has its value, or of
+        which none is known.
+        """
+        node, frame = self.trace.node(position), self.trace.frame(position)
+        assert node is not None
+        assert frame is not None
+        value = self.trace.value(position)
+        for argument in self._arguments(call, node, frame):
+            seen = self.cells.value_of(argument, frame.entered, caller)
+            if isinstance(seen, Unknown) or same_object(seen, value):
+                return argument
+        return None
 
     def _arguments(self, call: Node, parameter: Node, frame: Frame) -> Iterator[Node]:
         """The expressions a parameter may have got, most likely first."""
