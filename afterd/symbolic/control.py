@@ -397,8 +397,10 @@ class Control(ABC):
     def _next_side(self, frame: Frame, branch: OpenBranch) -> Meeting | None:
         """Go back to the branch and take the next side, or merge what arrived.
 
-        The φs' values and the branch where the sides of one around it meet in the same place.
+        The φs' values and the branch where the sides of one around it meet in the same place. What meets may be
+        more work than what was executed: the time is looked at.
         """
+        self.bounds.look_at_time()
         self.memory.undo(branch.mark)
         self.world.restore(branch.world)
         self.positions = branch.positions

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from afterd.logic import TooLargeError
 from afterd.symbolic.branches import OpenBranch
 from afterd.symbolic.code import Body
 from afterd.symbolic.memory import FIRST
@@ -35,6 +36,11 @@ class Bounds:
     whole_sides: bool = True
     over: Callable[[], bool] = lambda: False
     doubts_premises: bool = False
+
+    def look_at_time(self) -> None:
+        """Raises TooLargeError where the time for it is up."""
+        if self.over():
+            raise TooLargeError("the time for it is up")
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from copy import copy
 
 from afterd.limits import DEMAND
-from afterd.logic import ProgramFormula, Statement, TooLargeError
+from afterd.logic import ProgramFormula, Statement
 from afterd.model.term import BOOL, Apply, Const, Op, Read, Sort, Term, Value, bitvec
 from afterd.symbolic import branches
 from afterd.symbolic.branches import Position
@@ -180,8 +180,8 @@ class Machine(Control):
                 self.collector.keep_sane(fits)
 
     def _check_budget(self) -> None:
-        if self.instances % DEMAND.looks == 0 and self.bounds.over():
-            raise TooLargeError("the time for it is up")
+        if self.instances % DEMAND.looks == 0:
+            self.bounds.look_at_time()
         if not self._forced:
             if self.instances > self.bounds.instances:
                 raise TooLongError(f"the run has more than {self.bounds.instances} instructions")

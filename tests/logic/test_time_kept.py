@@ -49,6 +49,18 @@ def test_clauses_are_not_taken_in_when_time_is_up_and_sent_once_more() -> None:
     assert session.answer({**question, "clauses": chain, "seconds": 60.0})["sat"] is False
 
 
+def test_reading_a_question_is_its_time() -> None:
+    session = Session()
+    began = process_time()
+    while process_time() - began < SECONDS:  # as a message of a million clauses takes
+        pass
+    question = {"ask": "core", "hard": [1], "selectors": [], "fresh": True, "seconds": SECONDS}
+    late = session.answer({**question, "clauses": sent([[1]])})
+    assert late["cpu"] >= SECONDS
+    assert "time-out" in {late.get("lost"), late.get("reason")}
+    assert session.answer({**question, "clauses": sent([[1]])})["sat"] is True
+
+
 def test_a_circuit_is_not_collected_when_time_is_up() -> None:
     with Corrections() as solver:
         gates = solver.encoding.gates

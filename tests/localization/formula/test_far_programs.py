@@ -15,6 +15,7 @@ from afterd.localization.formula.on_demand import on_demand
 from afterd.logic.correction import Corrections
 from afterd.logic.program_formula import TooLargeError
 from afterd.symbolic.failing import FailingRun
+from afterd.symbolic.observing import Event, Expectation
 from afterd.symbolic.world import Input
 
 NAME = "far"
@@ -124,6 +125,23 @@ def test_no_formula_is_begun_or_gone_on_with_when_its_time_is_up(failing: Failin
     with pytest.raises(TooLargeError, match="the time for it is up"):
         failing.on_demand(())
     assert len(looked) == 21
+
+
+def test_where_sides_meet_the_time_is_looked_at(tmp_path: Path) -> None:
+    """A few hundred instructions, the sides of which write thousands of cells that have to be chosen from."""
+    file = tmp_path / "wide.c"
+    file.write_text(
+        "#include <stdio.h>\n#include <string.h>\nstatic char kept[4096];\n"
+        "int main(int count, char **words)\n{\n"
+        "    if (count > 1 && words[1][0] == 'x')\n        memset(kept, 1, sizeof kept);\n"
+        '    printf("%d\\n", kept[7]);\n    return 0;\n}\n'
+    )
+    run = FailingRun(loaded(file), Input(("y",)), Expectation((Event("%d\n", (1,)),), 0))
+    assert run.length < DEMAND.looks
+    assert run.all_paths().instances < DEMAND.looks
+    run.over = lambda: True
+    with pytest.raises(TooLargeError, match="the time for it is up"):
+        run.all_paths()
 
 
 @pytest.mark.parametrize(
