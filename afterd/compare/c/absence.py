@@ -8,6 +8,7 @@ import numpy as np
 
 from afterd.compare.c.alignment import Alignment
 from afterd.compare.c.block_map import BlockMap
+from afterd.compare.c.jumps import Jumps
 from afterd.compare.c.ties import Ties
 from afterd.limits import C_PAIR
 from afterd.model.change import ChangeId
@@ -22,10 +23,15 @@ class Absence:
     """Reads the green run for what stood where a statement was removed."""
 
     def __init__(
-        self, green: Process, alignment: Alignment, backward: Alignment, ties: Ties
+        self,
+        green: Process,
+        alignment: Alignment,
+        backward: Alignment,
+        ties: Ties,
+        jumps: Jumps,
     ) -> None:
         self._green, self._alignment, self._ties = green, alignment, ties
-        self._backward = backward
+        self._backward, self._jumps = backward, jumps
         self._guarding: dict[int, tuple[ChangeId, ...]] = {}
 
     def writers(self, statement: Statement, counterpart: StepId) -> Iterator[ChangeId]:
@@ -66,12 +72,13 @@ class Absence:
         return word & records.ADDRESS_MASK if is_store else None
 
     def definition(self, green: StepId) -> Iterator[ChangeId]:
-        """Changes that removed or altered a statement of green, or a call that led to it."""
+        """Changes that removed or altered a statement of green, a call that led to it, or a jump."""
         definition = self._green.statements.statement(green)
         instance = definition.instance
         if instance is None:
             return
         yield from self._ties.removed_at(instance.view, definition.location)
+        yield from self._jumps.led_past(instance)
         for _ in range(C_PAIR.callers):
             if self._backward.entry(instance.position) >= 0:
                 return  # the failing run has this activation too

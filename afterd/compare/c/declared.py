@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -72,6 +72,7 @@ _DECLARATION = re.compile(
 _CONSTANT = re.compile(r"^\s*(?:[\w:]+\s+)*const(?:expr)?\s(?:[\w:<>]+\s+)+(\w+)\s*=([^=;]+);")
 _INCLUDED = re.compile(r'^\s*#\s*include\s*["<](?:[^">]*/)?([^/">]+)[">]')
 _MAKES_C = frozenset([".y", ".yy", ".ypp", ".y++", ".l", ".ll", ".lpp", ".l++", ".re"])
+_TYPEDEF = re.compile(r"^\s*(?:typedef\b.*\b(\w+)\s*(?:\[[^\]]*\])*|using\s+(\w+)\s*=[^;]*);")
 _ENUMERATION = re.compile(r"\benum\b[^{;]*\{([^}]*)")
 _ENUMERATOR = re.compile(r"^\s*([A-Za-z_]\w*)\s*(?:=[^=;]*)?,?\s*(?:/[/*].*)?$")
 
@@ -207,10 +208,41 @@ def _declared_at(sources: Sources, file: str, line: int) -> Iterator[tuple[str, 
     for body in _ENUMERATION.findall(text):
         for part in body.split(","):
             yield from ((name, False) for name in identifiers(part.partition("=")[0]))
+    named = _TYPEDEF.match(text)
+    if named:
+        yield named[1] or named[2], False
+    yield from ((name, False) for name in _counted_on(lines, line))
     for pattern in (_DECLARATION, _ENUMERATOR):
         found = pattern.match(text)
         if found and found.group(1) not in _KEYWORDS:
             yield found.group(1), pattern is _DECLARATION
+
+
+def _counted_on(lines: Sequence[str], line: int) -> Iterator[str]:
+    """The enumerators behind one that stands on a line of its own, up to one that is given a number itself: theirs are
+    counted on from it.
+    """
+    if not _ENUMERATOR.match(lines[line - 1]) or not _is_enumerated(lines, line):
+        return
+    for text in lines[line:]:
+        if "}" in text:
+            return
+        following = _ENUMERATOR.match(text)
+        if following and "=" in text:
+            return
+        if following and following[1] not in _KEYWORDS:
+            yield following[1]
+
+
+def _is_enumerated(lines: Sequence[str], line: int) -> bool:
+    """Whether a line stands between the brackets of an enumeration."""
+    for at in range(line - 2, -1, -1):
+        if "}" in lines[at] or ";" in lines[at]:
+            return False
+        if "{" in lines[at]:
+            head = lines[at - 1] + lines[at] if at else lines[at]
+            return bool(re.search(r"\benum\b", head))
+    return False
 
 
 def through_macros(names: frozenset[str], macros: Mapping[str, frozenset[str]]) -> frozenset[str]:

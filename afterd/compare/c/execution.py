@@ -3,63 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 
-from afterd.compare.c.absence import Absence
-from afterd.compare.c.acted import Acted
-from afterd.compare.c.alignment import Alignment
 from afterd.compare.c.conduct import conduct
-from afterd.compare.c.counterpart import Counterparts
 from afterd.compare.c.coverage import executed_changes
-from afterd.compare.c.displaced import Displaced
-from afterd.compare.c.dual import DualSlice
 from afterd.compare.c.failures import failures, kept_going, written_from
 from afterd.compare.c.handed_on import HandedOn
-from afterd.compare.c.intervention import Again, Intervention
-from afterd.compare.c.replaced import Replaced
+from afterd.compare.c.intervention import Again
+from afterd.compare.c.paired import (
+    ProcessPair,
+    failed_output,
+    green_value,
+    paired_process,
+    readable_statement,
+)
 from afterd.compare.c.shown import Shown, turned_red
-from afterd.compare.c.ties import Ties
-from afterd.compare.c.transplant import Transplant
 from afterd.compare.pair import Pair
 from afterd.limits import C_PAIR
 from afterd.model.change import ChangeId
 from afterd.model.outcome import FailureKind
-from afterd.model.term import Concrete, StepId, Term, bitvec, concretised_terms
+from afterd.model.term import Concrete, StepId, Term, concretised_terms
 from afterd.model.trace import Alignment as Aligned
 from afterd.model.trace import Conduct, Effect, GreenValue, Predicate, Step, StepKind, Trial
 from afterd.trace.c.failure import NEVER, Failed, other_way
 from afterd.trace.c.read import (
-    Influence,
     Process,
     Statement,
     StepIds,
     choices,
-    initial_counterpart,
     is_initial_alike,
     partners,
 )
 from afterd.trace.c.recorder import CRecorder, RecordedRun
-from afterd.trace.linemap import Reversed
-from afterd.trace.rendering import rendered_value
-
-
-@dataclass(frozen=True, slots=True)
-class ProcessPair:
-    """A process of the failing run and what belongs to it; the rest is None without a green partner."""
-
-    bad: Process
-    influence: Influence
-    green: Process | None = None
-    ties: Ties | None = None
-    counterparts: Counterparts | None = None
-    absence: Absence | None = None
-    displaced: Displaced | None = None
-    transplant: Transplant | None = None
-    dual: DualSlice | None = None
-    replaced: Replaced | None = None
-    acted: Acted | None = None
-    intervention: Intervention | None = None
 
 
 class CTracer(CRecorder):
@@ -84,7 +60,7 @@ class LlvmExecution:
         others = pair.other.processes if pair.other else ()
         self._pairs: dict[int, ProcessPair] = {}
         for process, green in partners(pair.mine.processes, others):
-            self._pairs[process.recording.number] = _paired_process(process, green, pair)
+            self._pairs[process.recording.number] = paired_process(process, green, pair)
         each = [(paired.bad, paired.green) for paired in self._pairs.values()]
         self._handed = HandedOn(each, written_from)
         self._failed: dict[StepId, Failed] = {}
@@ -149,7 +125,8 @@ class LlvmExecution:
         tied = self._tied(pair, statement)
         self._pair_onward(pair, statement)
         place = pair.ties.place(statement) if pair.ties is not None else statement.location
-        green = _green_value(pair, statement, tied)
+        green = green_value(pair, statement, tied)
+        written = failed_output(failed, statement, green)
         return Step(
             id=identifier,
             location=place,
@@ -157,12 +134,14 @@ class LlvmExecution:
             kind=statement.kind,
             term=self._handed.term(statement, green),
             value=statement.value,
-            rendered=_readable_statement(pair.bad, statement),
+            rendered=failed.observed
+            if failed is not None and written is not None
+            else readable_statement(pair.bad, statement),
             target=statement.target,
             control=pair.bad.statements.control(identifier),
             choices=choices(pair.bad.statements, statement),
             changes=tied,
-            green=green,
+            green=written or green,
             effect=pair.transplant.effect(statement)
             if pair.transplant and tied
             else Effect.UNKNOWN,
@@ -269,6 +248,11 @@ class LlvmExecution:
             found.update(dict.fromkeys(pair.absence.guards(statement.instance)))
             if pair.displaced is not None:
                 found.update(dict.fromkeys(pair.displaced.changes(statement.instance)))
+            if pair.jumps is not None:
+                found.update(dict.fromkeys(pair.jumps.led_to(statement.instance)))
+        event = _event_of_green(self._failed.get(step))
+        if event >= 0 and pair.green is not None:
+            found.update(dict.fromkeys(pair.absence.definition(pair.green.ids.of(event))))
         return tuple(found)
 
     def counterpart(self, step: StepId) -> Term | None:
@@ -310,7 +294,7 @@ class LlvmExecution:
             kind=statement.kind,
             term=statement.term,
             value=statement.value,
-            rendered=_readable_statement(green, statement),
+            rendered=readable_statement(green, statement),
             target=statement.target,
         )
 
@@ -406,58 +390,11 @@ _TELLING = {
 }
 
 
-def _paired_process(
-    process: Process, green: Process | None, pair: Pair[RecordedRun]
-) -> ProcessPair:
-    influence = Influence(process)
-    if green is None or pair.other is None:
-        return ProcessPair(process, influence)
-    green.recording.reach(process.recording.first, process.recording.end)
-    lines = pair.lines
-    alignment = Alignment(process.frames, green.frames, lines)
-    ties = Ties(pair.live, lines, pair.other.sources, pair.mine.sources, alignment)
-    backward = Alignment(green.frames, process.frames, Reversed(lines))
-    dual = DualSlice(process, green, alignment, backward, ties)
-    counterparts = Counterparts(process, green, alignment, dual)
-    return ProcessPair(
-        bad=process,
-        influence=influence,
-        green=green,
-        ties=ties,
-        counterparts=counterparts,
-        absence=Absence(green, alignment, backward, ties),
-        displaced=Displaced(alignment, ties),
-        transplant=Transplant(process, alignment),
-        dual=dual,
-        replaced=Replaced(process, green, backward, (pair.mine.sources, pair.other.sources)),
-        acted=Acted(process, green, backward, ties),
-        intervention=Intervention(pair, process, green, alignment, counterparts),
-    )
-
-
-def _green_value(pair: ProcessPair, statement: Statement, tied: tuple[ChangeId, ...]) -> GreenValue:
-    """Green's value; a static initialiser that no change touches is what it was."""
-    if pair.counterparts is None:
-        return GreenValue(Aligned.UNKNOWN)
-    if statement.kind is not StepKind.INITIAL:
-        return pair.counterparts.green_value(statement)
-    defined = pair.counterparts.defined(statement)
-    if defined is not None:
-        return defined
-    if not statement.location.file:
-        return GreenValue(Aligned.UNKNOWN)
-    cells = pair.bad.ids.cells[statement.step]
-    there = initial_counterpart(pair.bad.symbols, pair.green.symbols, cells) if pair.green else None
-    elsewhere = pair.counterparts.led_elsewhere(statement)
-    if there is None or not isinstance(statement.value, int):
-        same = GreenValue(
-            Aligned.SAME, statement.value, _readable_statement(pair.bad, statement), elsewhere
-        )
-        return GreenValue(Aligned.DIFFERENT) if tied else same
-    mine = pair.bad.symbols
-    equal = pair.green and is_initial_alike(mine, pair.green.symbols, cells, statement.value)
-    alignment = Aligned.SAME if equal else Aligned.DIFFERENT
-    return GreenValue(alignment, there, rendered_value(there, bitvec(8 * cells.size)), elsewhere)
+def _event_of_green(failed: Failed | None) -> int:
+    """What green did where a wrong output came up; -1 where that is not told."""
+    if failed is None or failed.kind is not FailureKind.OUTPUT:
+        return -1
+    return failed.records[1] if failed.records is not None else failed.green_event
 
 
 def _telling_failures(pair: ProcessPair, found: Iterable[Failed]) -> list[Failed]:
@@ -487,12 +424,3 @@ def _departures(pair: ProcessPair, failed: Failed) -> Iterable[Failed]:
         place = pair.bad.statements.statement(branch).location
         condition = other_way(pair.bad, branch)
         yield replace(failed, step=branch, condition=condition, location=place)
-
-
-def _readable_statement(process: Process, statement: Statement) -> str:
-    if statement.called and statement.instance is not None:
-        return process.statements.readable(statement.called, statement.instance)
-    pointer = isinstance(statement.value, int) and statement.is_address
-    return rendered_value(
-        statement.value, statement.term.sort, unsigned=statement.unsigned, pointer=pointer
-    )

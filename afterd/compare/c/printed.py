@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from afterd.compare.c.outputs import Departure
 from afterd.limits import C_PAIR
-from afterd.model.term import BOOL, Apply, Const, Op, SortKind, Term, bitvec, reads
+from afterd.model.term import BOOL, Apply, Concrete, Const, Op, SortKind, Term, bitvec, reads
 from afterd.trace.c.failure import another_value
 from afterd.trace.c.ir.recorded import arguments, callee
 from afterd.trace.c.read import (
@@ -77,7 +77,15 @@ def printed_otherwise(
         if same and other
         else None
     )
-    return another_value(term, _constant(wanted))
+    return another_value(term, _constant(wanted)) or _made_otherwise(term)
+
+
+def _made_otherwise(term: Term) -> Term | None:
+    """That a value was green's of which is only known what it was made from (a long double, a cast of one)."""
+    made_from = tuple(dict.fromkeys(reads(term)))
+    if not made_from:
+        return None
+    return Concrete(value=False, sort=BOOL, reason="not computed by the theory", reads=made_from)
 
 
 def _streamed_byte(process: Process, call: Call, departure: Departure) -> Term | None:
@@ -131,7 +139,8 @@ def _formatted_byte(
         return star
     if conversion.kind == "ptr":
         return _byte_of_text(process, call, term, departure, conversion)
-    return another_value(term, _constant(argument(there[0].values, *there[1:]) if there else None))
+    wanted = _constant(argument(there[0].values, *there[1:]) if there else None)
+    return another_value(term, wanted) or _made_otherwise(term)
 
 
 def _placed_line(process: Process, call: Call, green: Process, other: Call | None) -> Term | None:

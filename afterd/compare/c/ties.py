@@ -19,10 +19,12 @@ from afterd.compare.c.declared import (
     through_macros,
 )
 from afterd.compare.c.function_pairs import plain_name
+from afterd.compare.c.labels import Labels
 from afterd.compare.c.visibility import Visibility
 from afterd.limits import C_PAIR
 from afterd.model.change import Change, ChangeId
 from afterd.model.location import Location
+from afterd.model.trace import StepKind
 from afterd.trace.c.build.source import Sources
 from afterd.trace.c.build.tables import Rows, Tables
 from afterd.trace.c.read import FunctionView, Instance, Passed, Placed, Statement, Unit
@@ -59,6 +61,7 @@ class Ties:
         for number, (_, names) in enumerate(self._declared):
             for name in names:
                 self._declaring[name].append(number)
+        self._labels = Labels(changes, lines, alignment)
         self._visibility = Visibility(changes, (good, bad), alignment)
         self.of_line = cache(self._of_line)
         self._in_rows = cache(self._in_rows_uncached)
@@ -68,6 +71,8 @@ class Ties:
         if statement.instance is None:
             return ()
         own = self._of_statement(statement.instance, statement.location)
+        if statement.kind is StepKind.BRANCH and not statement.called:
+            own = tuple(dict.fromkeys((*own, *self._labels.of(statement.instance))))
         given = self._of_call(statement.passed) if statement.passed is not None else ()
         return tuple(dict.fromkeys((*own, *given)))
 
@@ -118,7 +123,24 @@ class Ties:
     def _by_name(
         self, view: FunctionView, file: str, line: int, *, tables: bool = True
     ) -> tuple[ChangeId, ...]:
-        mentioned = self._declaring.keys() & self._bad.identifiers(file, line)
+        named = self._bad.identifiers(file, line)
+        found = self._declaring_one(view, file, line, named, tables=tables)
+        if not found:  # it may be of what it names no more than the type that was changed
+            types = (view.unit.debug.types.get(name, frozenset[str]()) for name in named)
+            found = self._declaring_one(view, file, line, frozenset[str]().union(*types))
+        return found or self._declaring_one(view, file, line, self._bad.conditions(file, line))
+
+    def _declaring_one(
+        self,
+        view: FunctionView,
+        file: str,
+        line: int,
+        named: frozenset[str],
+        *,
+        tables: bool = False,
+    ) -> tuple[ChangeId, ...]:
+        """The changes that declare one of some names, where the IR of a statement is not what it was."""
+        mentioned = self._declaring.keys() & named
         numbers = sorted({number for name in mentioned for number in self._declaring[name]})
         candidates = [
             declared.change

@@ -19,11 +19,10 @@ from afterd.trace.c.ir import arithmetic
 from afterd.trace.c.ir.constants import literal, sort_of
 from afterd.trace.c.ir.ir import Instruction
 from afterd.trace.c.ir.irtypes import split_top
-from afterd.trace.c.ir.recorded import arguments, callee, operands, split_typed
+from afterd.trace.c.ir.recorded import arguments, callee, cases, operands, split_typed
 from afterd.trace.c.read import FunctionView, Instance, Passed, Process, Statement, known_value
 from afterd.trace.c.window import records
 
-_CASE = re.compile(r'i\d+ (-?\d+), label %((?:[-a-zA-Z$._0-9]+)|"[^"]*")')
 _ADDRESS = bitvec(64)
 
 
@@ -103,10 +102,9 @@ class Transplant:
             return targets[0] if self._known("i1", found.group(1), site) else targets[1]
         if found := re.match(r"  switch (i\d+) ([^,]+), label", terminator.text):
             value = self._known(found.group(1), found.group(2), site)
-            mask = (1 << int(found.group(1)[1:])) - 1
-            for case, label in _CASE.findall(terminator.text):
-                if int(case) & mask == value:
-                    return site.view.block_numbers[label.strip('"')]
+            for case, label in cases(terminator):
+                if case == value:
+                    return site.view.block_numbers[label]
         return targets[0]
 
     def _value(self, statement: Statement, site: _Site) -> Effect:

@@ -245,6 +245,20 @@ GUILTY = {
     "handed_text": "-int size = 12; +int size = 13;",
     "handed_line": "-int level = 3; +int level = 4;",
     "handed_end": "-int base = 10; +int base = 2;",
+    "fell_through": "-break;",
+    "cut_short": "+break;",
+    "searched_on": "-break;",
+    "another_label": "-case 'x': +case 'X':",
+    "label_taken_out": "-case 'b': -return 2;",
+    "line_taken_out": '-puts("two");',
+    "counted_on": "+ORANGE,",
+    "another_width": "-typedef unsigned short many_t; +typedef unsigned char many_t;",
+    "another_local_width": "-typedef short short_t; +typedef signed char short_t;",
+    "compiled_or_not": "+#define FAST 1",
+    "single": "-return n + 1; +return n + 2;",
+    "extended": "-return n + 3; +return n + 4;",
+    "double_word": "-return n + 5; +return n + 6;",
+    "by_library": "-return n + 7; +return n + 8;",
     "inlined": '-return put_end(flags); +if ((flags & 3) == 3) +return put_text("ended"); +return failed;',
     "chosen": "-struct item *chosen = one; +struct item *chosen = two;",
     "asked_apart": "-cost += 1; +cost += 2;",
@@ -332,6 +346,15 @@ def _decided_by(view: FunctionView, block: int) -> str:
     loads = [each for each in instructions if each.opcode == "load"]
     slot = pointer_of(loads[0]) if loads else ""
     return f"%{view.slot_names.get(slot, '')}"
+
+
+def test_an_output_of_as_many_bytes_as_in_green_is_not_as_in_green(cases: dict[str, Case]) -> None:
+    """What printf returned is no measure of it: nothing that a removed statement left out there was suspected."""
+    for name in ("number", "line_taken_out"):
+        case = cases[name]
+        failed = case.execution.step(case.failures[0].step)
+        assert failed.green.alignment is Alignment.DIFFERENT, name
+        assert failed.rendered != failed.green.shown, name
 
 
 def test_what_a_message_is_made_of_is_not_why_it_was_printed(cases: dict[str, Case]) -> None:

@@ -12,6 +12,7 @@ from afterd.execution.includes import IncludeGraph
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _MEMBER = re.compile(r"(?:\.|->)\s*([A-Za-z_]\w*)|(?<=[(,])\s*([A-Za-z_]\w*)\s*(?=[,)])")
 _DEFINE = re.compile(r"^\s*#\s*define\s+(\w+)(.*)$")
+_CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b(.*)$")
 _ENDS = (";", "{", "}", ":")
 _CONTROL = re.compile(r"(?:\}\s*)?(?:else\s+)?(?:if|for|while|switch)\b")
 _LONGEST = 100  # lines of one statement: a parser made of templates, in libsass, has 80
@@ -27,6 +28,8 @@ class Sources:
         self.identifiers = cache(self._identifiers)
         self.includers = cache(self._includers)
         self.members = cache(self._members)
+        self.conditions = cache(self._conditions)
+        self._asked = cache(self._asked_uncached)
         self._ended = cache(self._ended_uncached)
 
     def _lines(self, file: str) -> tuple[str, ...]:
@@ -77,6 +80,30 @@ class Sources:
         first, last = self.extent(file, line)
         lines = self.lines(file)[first - 1 : last]
         return frozenset(name for text in lines for name in _IDENTIFIER.findall(text))
+
+    def _conditions(self, file: str, line: int) -> frozenset[str]:
+        """Every identifier that the preprocessor is asked about before it lets a line through."""
+        asked = self._asked(file)
+        return asked[line - 1] if 0 < line <= len(asked) else frozenset()
+
+    def _asked_uncached(self, file: str) -> list[frozenset[str]]:
+        """The same for every line of a file."""
+        found: list[frozenset[str]] = []
+        around: list[frozenset[str]] = []
+        for text in self.lines(file):
+            directive = _CONDITIONAL.match(text)
+            if directive is None:
+                found.append(around[-1] if around else frozenset())
+                continue
+            kind, asked = directive[1], identifiers(_without_comment(directive[2])) - {"defined"}
+            if kind.startswith("if"):
+                around.append((around[-1] if around else frozenset()) | asked)
+            elif around and kind == "endif":
+                around.pop()
+            elif around:
+                around[-1] |= asked
+            found.append(frozenset())
+        return found
 
     def _members(self, file: str, line: int) -> frozenset[str]:
         """What the statement that a line is part of may name as a field: after a point or an arrow, or as an

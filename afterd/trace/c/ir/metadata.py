@@ -17,6 +17,8 @@ _CHARACTER = re.compile(r"DW_ATE_(?:un)?signed_char\b")
 _LISTED = re.compile(r"!(\d+)")
 _PLAIN = re.compile(r"DW_TAG_(?:structure|class)_type")
 _VALUE = re.compile(r"\bvalue: (-?\d+)")
+_TYPED = re.compile(r"!DI(?:LocalVariable|GlobalVariable)\(|!DIDerivedType\(tag: DW_TAG_member\b")
+_NESTED = 20  # types that are made of each other
 _DECLARED = re.compile(r"#dbg_declare\(ptr (%[-a-zA-Z$._0-9]+), !(\d+),")
 
 
@@ -146,6 +148,26 @@ class DebugInformation:
             if node.startswith("!DIEnumerator") and (found := _VALUE.search(node))
         }
 
+    @cached_property
+    def types(self) -> dict[str, frozenset[str]]:
+        """By the name of a variable, a parameter or a member the names of the types that it is made of: what a
+        ``typedef`` calls it, and what that calls it.
+        """
+        found: dict[str, set[str]] = {}
+        for node in self._nodes.values():
+            if _TYPED.match(node) and (name := _text(node, "name")):
+                kind = "baseType" if "DW_TAG_member" in node else "type"
+                found.setdefault(name, set()).update(self._called(_reference(node, kind)))
+        return {name: frozenset(types) for name, types in found.items() if types}
+
+    def _called(self, number: int) -> Iterator[str]:
+        """The names of a type, of what it is an array of or points to, and of what those were made from."""
+        for _ in range(_NESTED):
+            node = self._nodes.get(number, "")
+            if name := _text(node, "name"):
+                yield name
+            number = _reference(node, "baseType")
+
     def _unsigned(self, number: int) -> bool:
         node = self._underlying(number)
         return node.startswith("!DIBasicType") and "DW_ATE_unsigned" in node
@@ -153,7 +175,7 @@ class DebugInformation:
     def _underlying(self, number: int) -> str:
         """A type without the names and qualifiers that it was given; pointers are not followed."""
         node = ""
-        for _ in range(20):
+        for _ in range(_NESTED):
             node = self._nodes.get(number, "")
             if not node.startswith("!DIDerivedType") or "pointer_type" in node:
                 break

@@ -22,6 +22,7 @@ REALLOC = "@realloc"
 PASSED = "@__afterd_passed"
 """Stands for what a calling convention puts into memory: see lowered.py."""
 
+_CASE = re.compile(rf"\bi(\d+) (-?\d+), label %({NAME})")
 _REFERRED = re.compile(r"\bdereferenceable(?:_or_null)?\((\d+)\)")
 _ATTRIBUTE = re.compile(
     r"^(?:fastcc|ccc|coldcc|noundef|zeroext|signext|inreg|noalias|nonnull|nofree|inbounds|nuw|nusw"
@@ -37,6 +38,14 @@ def callee(instruction: Instruction) -> str:
     found = _CALLEE.search(instruction.text.split(", !dbg")[0])
     name = (found.group(1) or found.group(2)) if found else ""
     return name.replace('"', "") if name.startswith("@") else name
+
+
+def cases(terminator: Instruction) -> list[tuple[int, str]]:
+    """The values of a ``switch``, without a sign, and the label of the block that each leads to."""
+    return [
+        (int(value) & (1 << int(width)) - 1, label.strip('"'))
+        for width, value, label in _CASE.findall(terminator.text)
+    ]
 
 
 def returns_twice(instruction: Instruction) -> bool:

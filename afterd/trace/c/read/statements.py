@@ -29,6 +29,7 @@ from afterd.trace.c.ir.ir import Instruction
 from afterd.trace.c.ir.recorded import (
     arguments,
     callee,
+    cases,
     operands,
     result_type,
 )
@@ -40,7 +41,6 @@ from afterd.trace.c.read.values import Values, guarded_load, known_value
 from afterd.trace.c.window import records
 
 _COPY_ARGUMENTS = 3  # destination, source, length
-_CASE = re.compile(r'i(\d+) (-?\d+), label %((?:[-a-zA-Z$._0-9]+)|"[^"]*")')
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,21 +239,18 @@ class Statements:
             found := re.match(r"  switch (i\d+) ([^,]+), label", text)
         ):
             value = self.values.operand(found.group(1), found.group(2), instance, index)
-            return self._case(text, value, instance, taken)
+            return self._case(terminator, value, instance, taken)
         return Const(True, BOOL)  # noqa: FBT003 - the literal true
 
-    def _case(self, text: str, value: Term, instance: Instance, taken: int) -> Term:
+    def _case(self, switch: Instruction, value: Term, instance: Instance, taken: int) -> Term:
         numbers = instance.view.block_numbers
-        mask = (1 << value.sort.width) - 1
-        cases = [
-            (int(case) & mask, numbers[label.strip('"')]) for _, case, label in _CASE.findall(text)
-        ]
-        here = [Const(case, value.sort) for case, block in cases if block == taken]
+        known = [(case, numbers[label]) for case, label in cases(switch)]
+        here = [Const(case, value.sort) for case, block in known if block == taken]
         equal: list[Term] = [Apply(Op.EQ, (value, case), BOOL) for case in here]
         if equal:
             return equal[0] if len(equal) == 1 else Apply(Op.OR, tuple(equal), BOOL)
         others: list[Term] = [
-            Apply(Op.NE, (value, Const(case, value.sort)), BOOL) for case, _ in cases
+            Apply(Op.NE, (value, Const(case, value.sort)), BOOL) for case, _ in known
         ]
         return arithmetic.conjunction(others)
 

@@ -1,0 +1,109 @@
+/* Control that is handed on without a condition: a way out that was taken out or put in, a label that moved. */
+#include <stdio.h>
+
+static int priced_by_kind(int kind) {
+    int price = 0;
+    switch (kind) {
+    case 1:
+        price = 10;
+-        break;
+    case 2:
+        price = 20;
+        break;
+    default:
+        price = 30;
+    }
+    return price;
+}
+
+int case_fell_through(void) {
+    volatile int kind = 1;
+    int price = priced_by_kind(kind);
+    printf("%d\n", price);
+    return 0;
+}
+
+static int weighed_by_kind(int kind) {
+    int weight = 0;
+    switch (kind) {
+    case 1:
+        weight += 10;
++        break;
+    case 2:
+        weight += 20;
+        break;
+    default:
+        weight = 30;
+    }
+    return weight;
+}
+
+int case_cut_short(void) {
+    volatile int kind = 1;
+    int weight = weighed_by_kind(kind);
+    printf("%d\n", weight);
+    return 0;
+}
+
+static int first_of(const int *given, int count, int wanted) {
+    int found = -1;
+    for (int i = 0; i < count; i++)
+        if (given[i] == wanted) {
+            found = i;
+-            break;
+        }
+    return found;
+}
+
+int case_searched_on(void) {
+    int given[] = {1, 5, 5, 2};
+    int found = first_of(given, 4, 5);
+    printf("%d\n", found);
+    return 0;
+}
+
+static int grouped(int letter) {
+    int group = 0;
+    switch (letter) {
+-    case 'x':
++    case 'X':
+        group = 10;
+        break;
+    case 'y':
+        group = 20;
+        break;
+    }
+    return group;
+}
+
+int case_another_label(void) {
+    volatile int letter = 'x';
+    int group = grouped(letter);
+    printf("%d\n", group);
+    return 0;
+}
+
+static int ranked(int letter) {
+    switch (letter) {
+    case 'a':
+        return 1;
+-    case 'b':
+-        return 2;
+    default:
+        return 9;
+    }
+}
+
+int case_label_taken_out(void) {
+    volatile int letter = 'b';
+    int rank = ranked(letter);
+    printf("%d\n", rank);
+    return 0;
+}
+
+int case_line_taken_out(void) {
+    puts("one");
+-    puts("two");
+    puts("six");
+    return 0;
+}
