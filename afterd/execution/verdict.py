@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from signal import Signals
 
 from afterd.execution.failures.pytest_reports import read_reports, under_way
-from afterd.execution.failures.suites import no_test_ran
+from afterd.execution.failures.suites import counts_tests, no_test_ran
 from afterd.execution.failures.text import with_relative_paths
 from afterd.execution.failures.values import frames_shown, told_failure, where_raised
 from afterd.execution.losses import killed_from_outside
@@ -86,7 +86,8 @@ def judge(result: ProcessResult, test_id: str, roots: Collection[str]) -> Outcom
         none = Unresolved.UNTESTABLE
         return Outcome(Verdict.UNRESOLVED, none, last_lines(result), test_seconds=seconds)
     if not number and status == 0:
-        said = "" if result.stdout.text().strip() else PRINTED_NOTHING
+        spoke = result.stdout.text().strip() or counts_tests(result.stderr.text())
+        said = "" if spoke else PRINTED_NOTHING
         return Outcome(Verdict.PASS, detail=said, test_seconds=seconds)
     if not number and (status == _UNTESTABLE or status >= _ABORT):
         reason = Unresolved.UNTESTABLE if status == _UNTESTABLE else Unresolved.ABORTED

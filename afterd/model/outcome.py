@@ -31,7 +31,7 @@ class Unresolved(StrEnum):
 
 
 PRINTED_NOTHING = "it printed nothing"
-"""The detail of a pass whose standard output was empty."""
+"""The detail of a pass whose standard output was empty, and of which no runner says that it ran tests."""
 BESIDE_ENDLESS = "it ended; what was run with it did not, within the time limit"
 """The detail of the outcome of one test of a run that was ended because of another."""
 
@@ -93,7 +93,7 @@ class Outcome:
 
     @property
     def printed_nothing(self) -> bool:
-        """Whether it passed and its standard output was empty; of a warm process it is not known."""
+        """Whether it passed without a word of its own or its runner's; of a warm process it is not known."""
         return self.passed and self.detail == PRINTED_NOTHING and not self.warm
 
     @property

@@ -16,10 +16,11 @@ import pygit2
 from pygit2.enums import SortMode
 
 from afterd.errors import RepositoryError
-from afterd.limits import SearchLimits
+from afterd.limits import GIT, SearchLimits
 from afterd.model.change import NO_GUILT, CommitGuilt
 from afterd.model.explanation import ALWAYS_RED
 from afterd.model.outcome import Outcome, Verdict
+from afterd.vcs.ancestry import ancestry
 from afterd.vcs.repository import resolve
 
 Passes = Callable[[str], Outcome]  # the outcome at a commit; stored ones are its business
@@ -69,7 +70,8 @@ def first_red(
     if it is green. Raises RepositoryError for unknown commits.
     """
     good, bad = resolve(repository, good), resolve(repository, bad)
-    return _Search(repository, passes, guilt=guilt).between(good, bad)
+    search = _Search(repository, passes, guilt=guilt)
+    return search.between(*search.narrowed(good, bad))
 
 
 class _Search:
@@ -99,13 +101,44 @@ class _Search:
             return Baseline("", commits[0], adjacent=False, reason=why, spent=spent)
         return self._into_merge(self._bisect(commits[: green + 1]))
 
+    def narrowed(self, good: str, bad: str) -> tuple[str, str]:
+        """A green and a red commit between two such, as near as halving what descends from the green one tells."""
+        history = ancestry(self._repository, good, bad, self._guilt, GIT.blamed_commits)
+        if history is None or bad not in history.names:
+            return good, bad
+        self._known.update({bad: Verdict.FAIL, good: Verdict.PASS})
+        self._left = 2 * len(history.names).bit_length()
+        red, candidates = bad, history.all_of(bad)
+        while (commit := self._telling(history.by_what_they_tell(candidates, red))) is not None:
+            of_commit = history.all_of(commit)
+            if self._known[commit] is Verdict.PASS:
+                candidates &= ~of_commit
+            else:
+                red, candidates = commit, candidates & of_commit
+        before = _parents(self._repository, red)[:1]
+        untold = (
+            before and before[0] in history.names and candidates[history.names.index(before[0])]
+        )
+        green = good if untold or not before else before[0]
+        return (green if self._verdict(green) is Verdict.PASS else good), red
+
+    def _telling(self, commits: Iterator[str]) -> str | None:
+        """The first that can be tested of some commits, the most telling first, in leaps past those that cannot."""
+        in_order = list(commits)
+        for place in _leaping(len(in_order)):
+            if self._verdict(in_order[place]) is not Verdict.UNRESOLVED:
+                return in_order[place]
+            if self._left <= 0:
+                return None
+        return None
+
     def between(self, good: str, bad: str) -> Baseline:
         """Search the first parents of a red commit that came after a green one."""
         base = self._repository.merge_base(good, bad)
         after = self._repository.descendant_of
         chain = first_parents(self._repository, bad) if base else iter(())
         commits = [*takewhile(lambda commit: after(commit, str(base)), chain), str(base)]
-        self._left = 2 * len(commits).bit_length()
+        self._left = self._left if self._known else 2 * len(commits).bit_length()
         self._known.update({bad: Verdict.FAIL, good: Verdict.PASS})
         if len(commits) == 1 or self._verdict(str(base)) is not Verdict.PASS:
             return Baseline("", bad, adjacent=False, reason="no green commit is where both parted")
@@ -156,6 +189,10 @@ class _Search:
             (place for place in range(green) if self._known.get(commits[place]) is Verdict.FAIL),
             default=red,
         )
+        greens = (
+            place for place in range(red, green) if self._known.get(commits[place]) is Verdict.PASS
+        )
+        green = min(greens, default=green)
         # what the commits weigh that are newer than each place
         newer = list(accumulate(self._weights(commits), initial=0.0))
         while (middle := self._testable_between(commits, red, green, newer)) is not None:
@@ -283,6 +320,13 @@ def _outward(red: int, green: int, middle: int) -> Iterator[int]:
     leaps = [middle, middle + 1, *(middle + way * step for step in steps for way in (-1, 1))]
     rest = sorted(inside, key=lambda place: abs(place - middle))
     return iter(dict.fromkeys([*(place for place in leaps if place in inside), *rest]))
+
+
+def _leaping(count: int) -> Iterator[int]:
+    """Places of what is sorted by how far it is from a middle, on both sides: as ``_outward``."""
+    steps = [count >> power for power in range(1, count.bit_length())]
+    leaps = [0, 1, *(step + side for step in steps for side in (0, 1))]
+    return iter(dict.fromkeys([*(place for place in leaps if place < count), *range(count)]))
 
 
 def commits_between(repository: pygit2.Repository, good: str, bad: str) -> int:

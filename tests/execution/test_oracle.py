@@ -203,6 +203,15 @@ def test_a_pass_without_a_word_is_none_where_both_versions_print(
     assert oracle.outcome(change_set("c1")).passed
 
 
+def test_a_pass_that_unittest_tells_of_is_none_without_a_word(span: Range) -> None:
+    """vobject: what printed was undone as well, and sixteen commits were asked in vain."""
+    counted = "echo 'Ran 2 tests in 0.001s' >&2"
+    test = f"if grep -q good c2; then {counted}; exit 0; fi; {TEST}; echo fine; {counted}"
+    oracle = span.oracle(f"set -e; {test}", build="")
+    assert confirm(oracle, ALL).ends is Ends.CONFIRMED
+    assert oracle.outcome(change_set("c2")).passed
+
+
 def test_a_failure_of_another_kind_is_not_this_failure(span: Range) -> None:
     test = f"grep -q good c1 || {{ {ASSERTION}; }}; grep -q bad c2 || exit 3"
     oracle = span.oracle(test, build="")

@@ -244,11 +244,11 @@ def test_the_likelier_branch_of_a_merge_is_searched_and_nothing_before_what_is_g
     guilt = {**dict.fromkeys([*side, feature, *last], 0.02), side[3]: 0.8}
     found = first_red(made.repository, trunk, last[-1], answers, guilt)
     assert found == Baseline(side[2], side[3], adjacent=True)
-    assert answers.asked[0] == merge
+    assert answers.asked == [side[3], side[2]]
     assert not {*older, feature} & set(answers.asked)
 
 
-def test_what_a_merge_brought_counts_as_the_merge(tmp_path: Path) -> None:
+def test_a_likely_commit_of_a_merged_branch_is_asked_before_the_merge(tmp_path: Path) -> None:
     made = Made(tmp_path / "r")
     line = [made.text(a="0")]
     line += [made.text(a=f"{number}") for number in range(1, 20)]
@@ -261,7 +261,25 @@ def test_what_a_merge_brought_counts_as_the_merge(tmp_path: Path) -> None:
     guilt = {**dict.fromkeys([*line, *after], 0.002), side: 0.9}
     found = first_red(made.repository, line[0], after[-1], answers, guilt)
     assert found == Baseline(line[10], side, adjacent=True)
-    assert set(answers.asked) == {line[-1], merge, side, line[10]}
+    assert answers.asked == [side, line[10]]
+
+
+def test_a_branch_that_left_before_what_is_green_is_not_asked_before_its_merge(
+    tmp_path: Path,
+) -> None:
+    """What was repaired between is red there, and broke nothing of the trunk, which was broken otherwise later."""
+    made = Made(tmp_path / "r")
+    older = made.text(a="0")
+    trunk = [made.text(a="1")]
+    side = [older]
+    for number in range(1, 9):
+        side.append(made.commit(texts(a="0", s=f"{number}"), side[-1], ref=None))
+    merge = made.commit(texts(a="1", s="8"), trunk[0], side[-1])
+    after = [merge, *(made.text(a=f"{number}", s="8") for number in range(2, 6))]
+    answers = Answers({**dict.fromkeys(after[:3], PASS), **dict.fromkeys(after[3:], FAIL)})
+    found = first_red(made.repository, trunk[0], after[-1], answers)
+    assert found == Baseline(after[2], after[3], adjacent=True)
+    assert not set(side) & set(answers.asked)
 
 
 @settings(max_examples=60, deadline=None)

@@ -153,6 +153,14 @@ def ran_one_test(text: str) -> bool:
     return _ONE_RAN.search(text) is not None
 
 
+_COUNTED = re.compile(r"^Ran [1-9]\d* tests? in ", re.MULTILINE)
+
+
+def counts_tests(text: str) -> bool:
+    """Whether unittest, which speaks on standard error, says that it ran tests."""
+    return _COUNTED.search(text) is not None
+
+
 def passed_tests(text: str) -> frozenset[str]:
     """The names of the tests that ``text`` reports as passed, in the forms that name these too."""
     found = (next(filter(None, match.groups()), "") for match in _PASSED.finditer(text))
