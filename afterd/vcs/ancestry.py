@@ -33,7 +33,8 @@ class Ancestry:
 
     def all_of(self, commit: str) -> Members:
         """A commit's ancestors among these, and it itself."""
-        return self.reached[self.names.index(commit)].copy()
+        members: Members = self.reached[self.names.index(commit)].copy()
+        return members
 
     def by_what_they_tell(self, candidates: Members, red: str) -> Iterator[str]:
         """The commits to ask where one of the ``candidates`` turned the test red and ``red`` is the last of them: first

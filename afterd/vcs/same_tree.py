@@ -35,22 +35,27 @@ def neutral_in_python(
     variant, so it is checked as well that with them the good version has its own tree; an ``added`` file it
     does not have.
     """
-    files = _Files(split_lines(good), split_lines(bad), docstrings=docstrings)
     visible = _LINE_NUMBERS.search(bad) is not None
-    candidates = [
-        hunk
-        for hunk in hunks
-        if files.is_plausible(hunk) and not (visible and hunk.old.count != hunk.new.count)
-    ]
+    unseen = [hunk for hunk in hunks if not visible or hunk.old.count == hunk.new.count]
+    names = {hunk.id for hunk in laid_out_anew(good, bad, unseen, docstrings=docstrings)}
+    kept = [hunk for hunk in hunks if hunk.id not in names]
+    files = _Files(split_lines(good), split_lines(bad), docstrings=docstrings)
+    if names and (added or files.make_good(kept)):
+        for hunk in hunks:
+            if hunk.id in names:
+                yield hunk.id, SAME_TREE
+
+
+def laid_out_anew(
+    good: bytes, bad: bytes, hunks: Sequence[Change], *, docstrings: bool
+) -> Sequence[Change]:
+    """The hunks whose reversal leaves the bad version's tree as it is, though a line number may be another."""
+    files = _Files(split_lines(good), split_lines(bad), docstrings=docstrings)
+    candidates = [hunk for hunk in hunks if files.is_plausible(hunk)]
     module = parse_python(bad) if candidates else None
     if module is None:
-        return
-    neutral = [hunk for run in _runs(files, module, bad, candidates) for hunk in run.neutral()]
-    names = {hunk.id for hunk in neutral}
-    kept = [hunk for hunk in hunks if hunk.id not in names]
-    if neutral and (added or files.make_good(kept)):
-        for hunk in neutral:
-            yield hunk.id, SAME_TREE
+        return ()
+    return [hunk for run in _runs(files, module, bad, candidates) for hunk in run.neutral()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from afterd.compare.python.intervention import Again, Intervention
 from afterd.compare.python.likeness import Likeness
 from afterd.compare.python.matching import match
 from afterd.compare.python.raising import Raising
-from afterd.compare.python.relaid import READERS, relaid
+from afterd.compare.python.relaid import READERS, relaid, versions_read
 from afterd.compare.python.transplant import Transplant
 from afterd.compare.python.unraised import Unraised
 from afterd.limits import PYTHON_PAIR, WORK
@@ -316,7 +316,9 @@ class PythonExecution:
                 self._failing_frames(),
             )
             annotations = not READERS & self.likeness.mentioned
-            relaid_here = relaid(self.changes, annotations=annotations)
+            modules = self.trace.all_modules(), self.green.trace.all_modules()
+            versions = versions_read(self.changes, *modules)
+            relaid_here = relaid(self.changes, versions, annotations=annotations)
             imported = Imports(self.steps, self.alignment, self._is_as_green).mere(self.changes)
             neutral = dict.fromkeys((*relaid_here, *imported), Conduct.NEUTRAL)
             self._conduct = {**calls.conduct(), **neutral}

@@ -7,11 +7,18 @@ stands in the causes. A change of layout alone may have been kept because a line
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from textwrap import dedent
+from types import MappingProxyType
 
 from afterd.model.change import Change, ChangeForm, ChangeId
+from afterd.trace.python.read import Module
 from afterd.vcs.enclosing import parse_python
+from afterd.vcs.same_tree import laid_out_anew
+
+Texts = Mapping[tuple[str, str], tuple[bytes, bytes]]
+NO_TEXTS: Texts = MappingProxyType({})
 
 READERS = frozenset(
     {"__annotations__", "annotation", "get_type_hints", "signature", "singledispatch"}
@@ -22,15 +29,47 @@ _OF_FUNCTIONS = ("{}\n    pass", "def _(\n{}\n): pass")
 """A header without its body; some of its parameters."""
 
 
-def relaid(changes: Iterable[Change], *, annotations: bool) -> frozenset[ChangeId]:
-    """The changes of Python code that alter nothing but layout and, on demand, functions' annotations."""
-    return frozenset(
-        change.id
+def relaid(
+    changes: Iterable[Change], texts: Texts = NO_TEXTS, *, annotations: bool
+) -> frozenset[ChangeId]:
+    """The changes of Python code that alter nothing but layout and, on demand, functions' annotations.
+
+    ``texts``: both versions of the files that are known, by their names in each.
+    """
+    hunks = [
+        change
         for change in changes
-        if change.form is ChangeForm.HUNK
-        and change.file.endswith(".py")
-        and _is_same_program(_side(change, "-"), _side(change, "+"), annotations=annotations)
+        if change.form is ChangeForm.HUNK and change.file.endswith(".py")
+    ]
+    alone = frozenset(
+        hunk.id
+        for hunk in hunks
+        if _is_same_program(_side(hunk, "-"), _side(hunk, "+"), annotations=annotations)
     )
+    by_file: dict[tuple[str, str], list[Change]] = defaultdict(list)
+    for hunk in hunks:
+        by_file[hunk.old_file, hunk.file].append(hunk)
+    inside = (
+        laid_out_anew(*texts[files], those, docstrings=True)
+        for files, those in by_file.items()
+        if files in texts
+    )
+    return alone.union(hunk.id for those in inside for hunk in those)
+
+
+def versions_read(
+    changes: Iterable[Change], bad: Iterable[Module], good: Iterable[Module]
+) -> Texts:
+    """Both versions of the changed files of which modules were read."""
+    here, there = (
+        {module.path: "\n".join(module.text).encode(errors="surrogateescape") for module in modules}
+        for modules in (bad, good)
+    )
+    return {
+        (change.old_file, change.file): (there[change.old_file], here[change.file])
+        for change in changes
+        if change.file in here and change.old_file in there
+    }
 
 
 def _is_same_program(old: str, new: str, *, annotations: bool) -> bool:
