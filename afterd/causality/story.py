@@ -473,7 +473,9 @@ class _Told:
         return entered or [each for each in step.changes if each in self._root]
 
     def _not_reached(self, change: Change) -> TreeStep:
-        """A guilty change to which no way leads: what only the twin did, where that was seen."""
+        """A guilty change to which no way leads, or that acts by what did not happen: what only the twin did, where
+        that was seen.
+        """
         missed = self._execution.missed(change.id)
         return not_linked(change) if missed is None else not_run(change, missed)
 
@@ -482,8 +484,7 @@ class _Told:
         behind it with that: the step's own text is not what it altered.
         """
         acting = in_order(frozenset(self._guilty(step)))
-        missed = {each: self._execution.missed(each) for each in acting if each not in step.changes}
-        absent = {each: seen for each, seen in missed.items() if seen is not None}
+        absent = [each for each in acting if each not in step.changes]
         own: list[Change | None] = [self._changes[each] for each in acting if each not in absent]
         for change in own or [None]:
             tested = step.id in self._carrying.carriers
@@ -491,5 +492,5 @@ class _Told:
             if change is None:
                 told = replace(told, whose=self._whose.get(step.id, ""))
             yield told
-        for each, seen in absent.items():
-            yield not_run(self._changes[each], seen)
+        for each in absent:
+            yield self._not_reached(self._changes[each])

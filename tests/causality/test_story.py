@@ -177,7 +177,8 @@ def test_what_is_missing_acts_where_it_was_not_done() -> None:
     total = run.assign(1, "total", 5, green=8)
     run.absent[1] = ("c1",)
     run.fail(2, compare(Op.EQ, total, 8))
-    assert [step.change for step in _steps(_told(aligned(run), "c1").tree)] == ["c1"]
+    shown = [(step.change, step.observed) for step in _steps(_told(aligned(run), "c1").tree)]
+    assert shown == [("", "5"), ("c1", "")], "the step's own text is not what the change altered"
 
 
 def test_where_code_is_not_followed_the_change_stands_with_what_it_did() -> None:

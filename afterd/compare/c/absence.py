@@ -1,4 +1,6 @@
-"""Changes that act through what the failing run did *not* do: removed statements and removed guards."""
+"""Changes that act through what the failing run did *not* do, removed statements and removed guards, or through a call
+that it made and green did not.
+"""
 
 from __future__ import annotations
 
@@ -89,6 +91,16 @@ class Absence:
             yield from self._ties.removed_at(
                 instance.view, instance.view.place(instance.block, call)
             )
+
+    def calls(self, instance: Instance) -> Iterator[ChangeId]:
+        """Changes of the calls by which the failing run came to an activation that green has not."""
+        for _ in range(C_PAIR.callers):
+            caller = self._alignment.bad.caller(instance.position)
+            if caller is None or self._alignment.is_indexed(instance.position):
+                return
+            instance, call, _ = caller
+            place = instance.view.place(instance.block, call)
+            yield from self._ties.of_line(instance.view, place.file, place.line)
 
     def guards(self, instance: Instance) -> tuple[ChangeId, ...]:
         """Changes that removed a branch which green executed in the aligned activation, nearest first.

@@ -227,7 +227,7 @@ class LlvmExecution:
         return pair.dual.departed(partner, besides=use) if pair.dual and partner is not None else ()
 
     def omitted(self, step: StepId) -> Sequence[ChangeId]:
-        """Changes that act at the step through a statement or a guard that was removed."""
+        """Changes that act at the step through what was removed, or what led here and had not."""
         pair = self._pairs[StepIds.process(step)]
         if pair.absence is None or pair.counterparts is None:
             return ()
@@ -246,6 +246,7 @@ class LlvmExecution:
                 found.update(dict.fromkeys(pair.absence.definition(other)))
         if statement.instance is not None:
             found.update(dict.fromkeys(pair.absence.guards(statement.instance)))
+            found.update(dict.fromkeys(pair.absence.calls(statement.instance)))
             if pair.displaced is not None:
                 found.update(dict.fromkeys(pair.displaced.changes(statement.instance)))
             if pair.jumps is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 
 from afterd.compare.c.alignment import Alignment
@@ -206,7 +207,11 @@ class Ties:
         found = self._in_rows(table.part, placed.unit) if table.part else ()
         if found or (table.part and alike):
             return found
-        everywhere = self._in_rows(table.whole, placed.unit), self._removed_from(table.whole)
+        whole = table.whole
+        if not variable.name:  # a literal is no farther than its statement
+            _, last = self._bad.extent(whole.file, whole.first)
+            whole = replace(whole, last=min(whole.last, last))
+        everywhere = self._in_rows(whole, placed.unit), self._removed_from(whole)
         return tuple(dict.fromkeys(change for changes in everywhere for change in changes))
 
     def _removed_from(self, rows: Rows) -> tuple[ChangeId, ...]:

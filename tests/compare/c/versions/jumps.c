@@ -107,3 +107,45 @@ int case_line_taken_out(void) {
     puts("six");
     return 0;
 }
+
+static int raised;
+static void raise_it(void) { raised += 5; }
+
+int case_called_as_well(void) {
+    raise_it();
++    raise_it();
+    printf("%d\n", raised);
+    return 0;
+}
+
+static int dirty;
+static void put_out(void) { puts("it was put out"); }
+
+int case_called_whatever(void) {
+-    if (dirty)
+-        put_out();
++    put_out();
+    puts("it ends");
+    return 0;
+}
+
+static void say(int n) { printf("said "); }
+static int beside(int n) {
+-    int twice = n * 2;
++    int twice = n << 1;
+    return twice;
+}
+
+static int beside_that(int n) {
+-    int thrice = n * 3;
++    int thrice = n + n + n;
+    return thrice;
+}
+
+int case_literal_beside(void) {
+    say(beside(2) + beside_that(3));
+-    int shown = 7;
++    int shown = 8;
+    printf("%d\n", shown);
+    return 0;
+}
