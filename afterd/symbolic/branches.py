@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from afterd.model.term import BOOL, Apply, Const, Op, SortKind, Term, Value, bitvec
 from afterd.symbolic.collecting import Collector, any_of, conjunction_of, negation_of
 from afterd.symbolic.memory import Memory
 from afterd.symbolic.operations import Known
+from afterd.symbolic.pieces import Changed, cut_alike
 from afterd.trace.c.ir.constants import from_word
 
 Position = tuple[Term | None, int]
-Changed = dict[int, tuple[bytes, Term | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,9 @@ def merge(
 
     The values are those of the first arrival; the term chooses by the sides' conditions.
     """
+    changes = cut_alike([arrival.changed for arrival in branch.arrivals])
+    pairs = zip(branch.arrivals, changes, strict=True)
+    branch.arrivals = [replace(arrival, changed=changed) for arrival, changed in pairs]
     first = branch.arrivals[0]
     sizes: dict[int, int] = {}
     for arrival in branch.arrivals:
@@ -119,7 +122,9 @@ def _merge_cell(
     data = found[0][0]
     if any(len(other) != size for other, _ in found):
         collector.notes["memory that two sides wrote in pieces of different size"] = None
-        memory.write(address, data)
+        bits = bitvec(8 * len(data))
+        value = from_word(int.from_bytes(data, "little"), bits)
+        memory.write(address, data, collector.free((branch.key, "pieces", address), bits, value))
         return
     sort = next((term.sort for _, term in found if term is not None), bitvec(8 * size))
     values: list[Known] = []

@@ -23,6 +23,7 @@ from afterd.symbolic.memory import Memory
 from afterd.symbolic.observing import NO_MORE, Observer
 from afterd.symbolic.operations import Known
 from afterd.symbolic.origins import Decision, Origins
+from afterd.symbolic.pieces import written_over
 from afterd.symbolic.refusal import SideEndedError
 from afterd.symbolic.world import World
 
@@ -323,7 +324,7 @@ class Control(ABC):
             arrival = replace(
                 arrival,
                 side=replace(arrival.side, condition=condition),
-                changed={**self.memory.changed(home.mark), **arrival.changed},
+                changed=written_over(self.memory.changed(home.mark), arrival.changed),
             )
             home.split = branch.lost = True
             for between in frame.open[at + 1 :]:

@@ -1,0 +1,73 @@
+"""Records that one side of a branch copies as a whole and another one writes otherwise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from formula_programs import loaded
+
+from afterd.localization.formula.bugassist import bugassist
+from afterd.logic import Corrections
+from afterd.model.term import Const, Read, bitvec
+from afterd.symbolic.failing import FailingRun
+from afterd.symbolic.observing import Event, Expectation
+from afterd.symbolic.pieces import Changed, cut_alike, written_over
+from afterd.symbolic.world import Input
+
+TEXT = """\
+#include <stdio.h>
+#include <stdlib.h>
+struct pair { int first; int second; };
+static struct pair none;
+int main(int count, char **words)
+{
+    struct pair made, kept;
+    int number = count > 1 ? atoi(words[1]) : 0;
+    made.first = number;
+    made.second = number * 3;
+    if (number > LIMIT)
+        kept = made;
+    else
+        OTHERWISE
+    printf("%d\\n", kept.second);
+    return 0;
+}
+"""
+FAULT = 10
+
+
+@pytest.mark.parametrize("otherwise", ["kept = none;", "kept.second = 7;"])
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_statement_that_wrote_a_field_of_a_copied_record_is_named(
+    tmp_path: Path, otherwise: str, nested: bool
+) -> None:
+    """meet, `F_OP_4`: entries are sorted by copying them, and what the wrong statement had written was a constant
+    where the sides met, so that it repaired nothing.
+    """
+    if nested:
+        otherwise = "{ if (count > 5) kept = none; else kept = made; }"
+    file = tmp_path / "pairs.c"
+    file.write_text(TEXT.replace("OTHERWISE", otherwise).replace("LIMIT", "4"))
+    run = FailingRun(loaded(file), Input(("5",)), Expectation((Event("%d\n", (10,)),), 0))
+    assert run.length
+    with Corrections() as solver:
+        found = bugassist([run], solver)
+    lines = {s.line[1] for one in found.diagnoses if len(one) == 1 for s in one}
+    assert FAULT in lines, found
+    assert not any("pieces" in note for note in found.notes)
+
+
+def test_writes_are_cut_where_another_one_begins_or_ends() -> None:
+    word = Read(1, bitvec(64))
+    whole: Changed = {0: (bytes(range(8)), word), 16: (b"\x01", None)}
+    left, right = cut_alike([whole, {4: (b"abcd", None)}])
+    assert {at: data for at, (data, _) in left.items()} == {
+        0: bytes(range(4)), 4: bytes(range(4, 8)), 16: b"\x01",
+    }  # fmt: skip
+    assert left[4][1] is not None
+    assert left[4][1].sort == bitvec(32)
+    assert right == {4: (b"abcd", None)}
+    assert written_over(whole, {4: (b"abcd", None)})[4] == (b"abcd", None)
+    alike: list[Changed] = [{0: (b"ab", None)}, {2: (b"c", Const(1, bitvec(8)))}]
+    assert cut_alike(alike) is alike
