@@ -65,7 +65,8 @@ _KEYWORDS = frozenset(
     ]
 )
 _DECLARATION = re.compile(
-    r"^\s*(?:static |extern |const |unsigned |signed |volatile |struct |union |enum |register )*"
+    r"^\s*(?:(?:static|extern|const|constexpr|constinit|inline|thread_local|_Thread_local|unsigned|signed|volatile"
+    r"|struct|union|enum|register)\s+)*"
     r"(?!(?:return|goto|else|case|delete|throw|new|using)\b)[A-Za-z_]\w*"
     r"[\s*]+(\w+)\s*(?:\[[^\]]*\]|:\s*\d+)*\s*(?:=[^=].*)?[;,]"
 )
@@ -225,13 +226,14 @@ def _counted_on(lines: Sequence[str], line: int) -> Iterator[str]:
     if not _ENUMERATOR.match(lines[line - 1]) or not _is_enumerated(lines, line):
         return
     for text in lines[line:]:
+        for part in text.partition("}")[0].split(","):
+            following = _ENUMERATOR.match(part)
+            if following and "=" in part:
+                return
+            if following and following[1] not in _KEYWORDS:
+                yield following[1]
         if "}" in text:
             return
-        following = _ENUMERATOR.match(text)
-        if following and "=" in text:
-            return
-        if following and following[1] not in _KEYWORDS:
-            yield following[1]
 
 
 def _is_enumerated(lines: Sequence[str], line: int) -> bool:

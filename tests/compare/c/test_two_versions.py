@@ -254,6 +254,8 @@ GUILTY = {
     "called_as_well": "+raise_it();",
     "called_whatever": "-if (dirty) -put_out(); +put_out();",
     "literal_beside": "-int shown = 7; +int shown = 8;",
+    "counted_on_at_the_end": "+LARGE,",
+    "joined": "-word[2] = n ? 'e' : '-'; +word[2] = n ? 'i' : '-';",
     "counted_on": "+ORANGE,",
     "another_width": "-typedef unsigned short many_t; +typedef unsigned char many_t;",
     "another_local_width": "-typedef short short_t; +typedef signed char short_t;",

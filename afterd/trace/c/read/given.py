@@ -20,6 +20,9 @@ def given_reads(values: Values, call: Call, written: Cells | None) -> list[Read]
     found: list[Read] = []
     for argument in raw_arguments(call.instruction):
         found += _of_argument(values, argument, call)
+    if written and libc.adds_to(callee(call.instruction)):
+        moment = values.moment(call.instance, call.index)
+        found += reads(values.memory.read(written.address, 1, moment, bitvec(8), None))
     return found + _handed(values, call, written)
 
 

@@ -164,6 +164,7 @@ _COPIES = {
     "realloc": (-1, 0),
     "reallocarray": (-1, 0),
 }
+_ADDS_TO = frozenset(["strcat", "strncat"])
 
 
 _GIVEN_TEXT = frozenset(
@@ -222,6 +223,11 @@ def is_given_text(name: str) -> bool:
 def copies(name: str) -> tuple[int, int] | None:
     """The arguments that a function copies bytes to and from, byte by byte; -1 is what it returns."""
     return _COPIES.get(plain_name(name))
+
+
+def adds_to(name: str) -> bool:
+    """Whether a function leaves what stands where it writes, and writes behind it."""
+    return plain_name(name) in _ADDS_TO
 
 
 def writes_through(name: str, argument: int) -> bool:

@@ -30,6 +30,17 @@ int case_another_local_width(void) {
     return 0;
 }
 
+enum size { SMALL,
++    LARGE,
+    HUGE };
+
+int case_counted_on_at_the_end(void) {
+    volatile int size = HUGE;
+    int shown = size + 4;
+    printf("%d\n", shown);
+    return 0;
+}
+
 static int speed(void) {
 #ifdef FAST
     return 1;

@@ -269,3 +269,18 @@ int case_parts(void) {
         puts("ending");
     return 0;
 }
+
+static const char *made_word(int n) {
+    static char word[8] = "spell";
+-    word[2] = n ? 'e' : '-';
++    word[2] = n ? 'i' : '-';
+    return word;
+}
+
+int case_joined(void) {
+    char line[20];
+    strcpy(line, made_word(1));
+    strcat(line, "!");
+    puts(line);
+    return 0;
+}
