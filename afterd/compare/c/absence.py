@@ -81,6 +81,10 @@ class Absence:
             return
         yield from self._ties.removed_at(instance.view, definition.location)
         yield from self._jumps.led_past(instance)
+        yield from self._calls_of_green(instance)
+
+    def _calls_of_green(self, instance: Instance) -> Iterator[ChangeId]:
+        """Changes that removed or altered a call that led to an activation which the failing run has not."""
         for _ in range(C_PAIR.callers):
             if self._backward.entry(instance.position) >= 0:
                 return  # the failing run has this activation too
@@ -91,6 +95,36 @@ class Absence:
             yield from self._ties.removed_at(
                 instance.view, instance.view.place(instance.block, call)
             )
+
+    def thrown(self, instance: Instance) -> Iterator[ChangeId]:
+        """Changes of what made green leave a call by an exception, where the failing run went on behind it."""
+        before = self._alignment.bad.previous(instance)
+        for _ in range(C_PAIR.levels):
+            if before is None:
+                return
+            terminator = before.instructions[-1]
+            if terminator.opcode == "invoke":
+                yield from self._thrown_by(self._alignment.instance(before).instance)
+            elif len(set(before.view.targets(terminator))) > 1:
+                return
+            before = self._alignment.bad.previous(before)
+
+    def _thrown_by(self, green: Instance | None) -> Iterator[ChangeId]:
+        """Changes that removed or altered what was thrown in a call at the end of a block of green's, or why it was."""
+        taken = self._green.frames.taken(green) if green is not None else -1
+        pad = self._green.frames.instance_at(taken) if taken >= 0 else None
+        if pad is None or pad.block not in pad.view.landing_pads:
+            return
+        thrower = self._green.statements.thrower(pad)
+        if thrower is None:
+            return
+        place = thrower.view.place(thrower.block, len(thrower.instructions) - 1)
+        yield from self._ties.removed_at(thrower.view, place)
+        decided = self._green.statements.deciding(thrower)
+        if decided is not None:
+            branch = self._green.statements.statement(decided)
+            yield from self._ties.removed_at(thrower.view, branch.location)
+        yield from self._calls_of_green(thrower)
 
     def calls(self, instance: Instance) -> Iterator[ChangeId]:
         """Changes of the calls by which the failing run came to an activation that green has not."""

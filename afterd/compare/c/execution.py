@@ -247,6 +247,7 @@ class LlvmExecution:
         if statement.instance is not None:
             found.update(dict.fromkeys(pair.absence.guards(statement.instance)))
             found.update(dict.fromkeys(pair.absence.calls(statement.instance)))
+            found.update(dict.fromkeys(pair.absence.thrown(statement.instance)))
             if pair.displaced is not None:
                 found.update(dict.fromkeys(pair.displaced.changes(statement.instance)))
             if pair.jumps is not None:

@@ -120,6 +120,22 @@ def test_what_a_stream_was_given_is_behind_the_text_that_it_gave(cxx: dict[str, 
 @pytest.mark.parametrize(
     ("case", "guilty"),
     [
+        ("not_refused", "-if (n > 4) throw refusal{n};"),
+        ("not_refused_within", "-if (n < 0) throw refusal{n};"),
+    ],
+)
+def test_an_exception_that_is_not_thrown_any_more_is_behind_what_runs_instead(
+    cxx: dict[str, Case], case: str, guilty: str
+) -> None:
+    """Nothing that ran was changed, and no value is another one."""
+    omitted = cxx[case].execution.omitted(cxx[case].failures[0].step)
+    by_id = cxx[case].changes.by_id()
+    assert [changed_lines(by_id[change]) for change in omitted] == [guilty]
+
+
+@pytest.mark.parametrize(
+    ("case", "guilty"),
+    [
         ("map", '-{"three", 3}, +{"three", 4},'),
         ("constant", '-{"low", 5}, +{"low", 6},'),
         ("member", "-{',', 4.5}, +{',', 5.5},"),

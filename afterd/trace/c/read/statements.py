@@ -388,7 +388,7 @@ class Statements:
             found = self.deciding(instance)
             if found is not None:
                 return found
-            thrower = self._thrower(instance)
+            thrower = self.thrower(instance)
             if thrower is None and (dispatch := self._dispatching(instance)) is not None:
                 return dispatch
             caller = self.frames.caller(instance.position) if thrower is None else None
@@ -412,7 +412,7 @@ class Statements:
         taken = self.frames.taken(found) if found else -1
         return self.ids.of(taken) if taken >= 0 else None
 
-    def _thrower(self, instance: Instance) -> Instance | None:
+    def thrower(self, instance: Instance) -> Instance | None:
         """The instance that threw the exception on the way out of which a block was executed."""
         view = instance.view
         if view.flow.reached[instance.block]:
