@@ -86,7 +86,7 @@ class Absence:
     def _calls_of_green(self, instance: Instance) -> Iterator[ChangeId]:
         """Changes that removed or altered a call that led to an activation which the failing run has not."""
         for _ in range(C_PAIR.callers):
-            if self._backward.entry(instance.position) >= 0:
+            if self._backward.is_indexed(instance.position):
                 return  # the failing run has this activation too
             caller = self._green.frames.caller(instance.position)
             if caller is None:

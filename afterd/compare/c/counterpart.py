@@ -135,9 +135,10 @@ class Counterparts:
         return None if found.alignment is Aligned.UNKNOWN else found
 
     def _returned(self, statement: Statement, instance: Instance) -> GreenValue:
-        """The value of a ``return`` in the aligned activation."""
-        if statement.instance is None or instance.instructions[-1].opcode != "ret":
-            return _ABSENT if statement.kind is StepKind.ASSIGN else _UNKNOWN
+        """The value of a ``return`` in the aligned activation; what else the good version has not is not there."""
+        if not _is_return(statement) or instance.instructions[-1].opcode != "ret":
+            gone = statement.kind is StepKind.ASSIGN or not self.stood(statement)
+            return _ABSENT if gone else _UNKNOWN
         step = self._return_step(statement, instance)
         if step is None:
             return _UNKNOWN
@@ -146,7 +147,7 @@ class Counterparts:
 
     def _return_step(self, statement: Statement, instance: Instance) -> StepId | None:
         """What the aligned activation returned."""
-        if statement.instance is None or instance.instructions[-1].opcode != "ret":
+        if not _is_return(statement) or instance.instructions[-1].opcode != "ret":
             return None
         caller = self._green.frames.caller(instance.position)
         back = self._green.frames.returned(caller[2]) if caller else -1
@@ -266,6 +267,12 @@ def _allocated(process: Process, step: StepId, address: int) -> Allocated | None
     if process.ids.is_initial(step):
         return None
     return process.allocations.of(address, process.ids.position(step))
+
+
+def _is_return(statement: Statement) -> bool:
+    """Whether a statement is what a function returned."""
+    instance = statement.instance
+    return instance is not None and instance.instructions[statement.instruction].opcode == "ret"
 
 
 def _text(statement: Statement) -> str:

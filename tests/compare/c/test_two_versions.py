@@ -251,6 +251,8 @@ GUILTY = {
     "another_label": "-case 'x': +case 'X':",
     "label_taken_out": "-case 'b': -return 2;",
     "line_taken_out": '-puts("two");',
+    "called_once_less": "-lower_it();",
+    "line_put_in": '+puts("more");',
     "called_as_well": "+raise_it();",
     "called_whatever": "-if (dirty) -put_out(); +put_out();",
     "literal_beside": "-int shown = 7; +int shown = 8;",
@@ -360,6 +362,14 @@ def test_an_output_of_as_many_bytes_as_in_green_is_not_as_in_green(cases: dict[s
         failed = case.execution.step(case.failures[0].step)
         assert failed.green.alignment is Alignment.DIFFERENT, name
         assert failed.rendered != failed.green.shown, name
+
+
+def test_a_call_that_green_has_not_is_not_compared_with_what_was_returned(
+    cases: dict[str, Case],
+) -> None:
+    for name in ("added", "line_put_in"):
+        case = cases[name]
+        assert case.execution.step(case.failures[0].step).green.alignment is Alignment.ABSENT, name
 
 
 def test_what_a_message_is_made_of_is_not_why_it_was_printed(cases: dict[str, Case]) -> None:

@@ -118,6 +118,23 @@ int case_called_as_well(void) {
     return 0;
 }
 
+static int lowered = 9;
+static void lower_it(void) { lowered -= 2; }
+
+int case_called_once_less(void) {
+    lower_it();
+-    lower_it();
+    printf("%d\n", lowered);
+    return 0;
+}
+
+int case_line_put_in(void) {
+    puts("left");
++    puts("more");
+    puts("rest");
+    return 0;
+}
+
 static int dirty;
 static void put_out(void) { puts("it was put out"); }
 
