@@ -73,6 +73,19 @@ def test_a_run_that_ends_early_is_aligned_where_green_went_on_for_long(
     assert added.green.rendered == "40"
 
 
+def test_how_often_a_block_ran_before_the_window_is_counted_once(
+    interpreter: Case,
+) -> None:
+    """A loop that did not end took four minutes to explain: all its rounds were counted for each of its steps."""
+    recording = interpreter.execution._pairs[interpreter.process].bad.recording
+    busiest = int(np.argmax(recording.counts()))
+    earlier = recording.before_window(busiest)
+    assert earlier > 0
+    asked = recording.work()
+    assert recording.before_window(busiest) == earlier
+    assert recording.work() == asked
+
+
 @pytest.mark.parametrize("begun", [False, True])
 def test_a_run_that_did_not_come_so_far_again_gives_no_records(tmp_path: Path, begun: bool) -> None:
     if begun:

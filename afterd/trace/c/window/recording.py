@@ -82,6 +82,7 @@ class Recording:
         self._output: list[Written] | None = None
         self._asked: dict[tuple[int, ...], int] = {}
         self._counted: dict[int, int | None] = {}
+        self._before: dict[tuple[int, int], int] = {}  # by block, and where the window begins
         self._searches: dict[int, SegmentSearch] = {}
         self._questions = 0
 
@@ -309,9 +310,12 @@ class Recording:
         counts = self.counts()
         if block >= len(counts):
             return 0
-        wanted = records.BLOCK << records.TAG_SHIFT | block << records.ID_SHIFT
-        mask = records.ANY_BLOCK | records.ID_MASK << records.ID_SHIFT
-        return int(counts[block]) - self.count(self.first, self.end, mask, wanted)
+        if (block, self.first) not in self._before:
+            wanted = records.BLOCK << records.TAG_SHIFT | block << records.ID_SHIFT
+            mask = records.ANY_BLOCK | records.ID_MASK << records.ID_SHIFT
+            within = self.count(self.first, self.end, mask, wanted)
+            self._before[block, self.first] = int(counts[block]) - within
+        return self._before[block, self.first]
 
     def reach(self, first: int, end: int) -> None:
         """Have the records that correspond to a partner's ``first`` … ``end`` - 1, too.
