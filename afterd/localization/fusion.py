@@ -12,7 +12,8 @@ for that share its own list, and for the rest the spectrum's, which is about who
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import sqrt
@@ -44,18 +45,13 @@ KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 Of the spectrum: the best ones on schedule-lab, and one by edges.
 """
 
-STAND_INS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"ofc-cw": ("bugassist-cw",), "conbas": ("bugassist-cw", "ofc-cw")}
+STAND_INS: Mapping[str, str] = MappingProxyType(
+    {"ofc-cw": "bugassist-cw", "conbas": "bugassist-cw"}
 )
-"""Who speaks only where others have no vote: what on-demand formulas find is what all paths give, and about the
-end of a run where all paths are too many; a slice is what such formulas are about, and lacks what they lack.
+"""Who speaks only where another one has no vote: what on-demand formulas find is what all paths give, and about the
+end of a run where all paths are too many; a slice is what such a formula is about, and lacks what that lacks. Those
+who stand in for the same one share its vote.
 """
-
-
-def replaced(name: str, speaking: Container[str]) -> bool:
-    """Whether a technique is a stand-in for one of those that speak."""
-    return any(other in speaking for other in STAND_INS.get(name, ()))
-
 
 KIND_WEIGHTS: Mapping[str, float] = MappingProxyType(
     {kind: getattr(FUSION, kind) for kind in KINDS}
@@ -65,7 +61,7 @@ KIND_WEIGHTS: Mapping[str, float] = MappingProxyType(
 
 def _shared(weight: float, speaking: Sequence[str]) -> dict[str, float]:
     """A kind's weight among those who speak for it; a stand-in has what the other one leaves."""
-    count = sum(not replaced(name, speaking) for name in speaking)
+    count = sum(STAND_INS.get(name) not in speaking for name in speaking)
     return dict.fromkeys(speaking, weight / count)
 
 
@@ -104,8 +100,9 @@ def fused_lines(
     """
     weight = {name: weights.get(name, WEIGHTS.get(name, 1.0)) for name in votes}
     speaking = {name for name in votes if votes[name] and weight[name]}
-    votes = {n: scores for n, scores in votes.items() if not replaced(n, speaking)}
-    given = {name: weight[name] for name in votes}
+    votes = {n: scores for n, scores in votes.items() if STAND_INS.get(n) not in speaking}
+    together = Counter(STAND_INS[name] for name in votes if name in STAND_INS and name in speaking)
+    given = {n: weight[n] / max(1, together[STAND_INS.get(n, "")]) for n in votes}
     counting = _counting_weights(given, shares)
     by_technique = {
         name: places({line: -score for line, score in scores.items()})

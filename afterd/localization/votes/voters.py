@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from afterd.localization.fusion import KINDS, fused_lines, replaced
+from afterd.localization.fusion import KINDS, STAND_INS, fused_lines
 from afterd.localization.techniques import TECHNIQUES
 from afterd.localization.votes.formula_votes import FORMULAS
 from afterd.localization.votes.loop_votes import LoopVoter
@@ -25,7 +25,7 @@ class FusedVoter:
         found: dict[str, Votes] = {}
         missing: dict[str, str] = {}
         for name, voter in self.voters.items():
-            if replaced(name, found):
+            if STAND_INS.get(name) in found:
                 continue
             if lacking := voter.lacks(counted):
                 missing[name] = f"it needs {lacking}"
