@@ -65,6 +65,7 @@ def other_names(function: Node, matching: Matching) -> Iterator[Node]:
 
 
 _OWN_LINES = frozenset({"arg", "alias", "keyword"})
+_JUMPS = frozenset({"Break", "Continue", "Raise", "Return"})
 _SILENT = frozenset({"AnnAssign", "Global", "Nonlocal", "Try", "TryStar", "TypeAlias"})
 
 
@@ -198,6 +199,10 @@ class Absence:
             yield from self._around(position)
             yield from self._reached_by(position)
             return
+        if (
+            self.green.trace.kind(counterpart) is Kind.EXIT
+        ):  # what was raised ended green's activation
+            yield from self._around(position)
         yield from self._own(counterpart)
         yield from self._taken_out(position, counterpart)
         yield from self._called(counterpart)
@@ -312,16 +317,20 @@ class Absence:
                 yield from self.ties.of_node(value)
 
     def _around(self, position: int) -> Iterator[ChangeId]:
-        """For a row that green never reached: the removed guards its activation passed in green."""
+        """For a row that green never reached: the removed guards its activation passed in green, and the removed
+        statements by which that left the way to here.
+        """
         frame = self.alignment.bad.frame(position)
         green = self.alignment.frame(frame) if frame is not None else None
         if green is None:
             return
         for row in reversed(green.rows[-PYTHON_PAIR.green_rows :]):
             node = self.green.trace.node(row)
-            if node is not None and self._is_guard(node, row):
+            if node is not None and self._turned(node, row):
                 yield from self.ties.removed(node)
 
-    def _is_guard(self, node: Node, row: int) -> bool:
+    def _turned(self, node: Node, row: int) -> bool:
+        """Whether a row of green is of a branch or a jump that the bad version does not have."""
         branch = self.green.trace.kind(row) in {Kind.TRUE, Kind.FALSE}
-        return branch and node not in self.alignment.matching.bad
+        turns = node if branch else node.statement
+        return (branch or turns.type in _JUMPS) and turns not in self.alignment.matching.bad

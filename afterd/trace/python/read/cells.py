@@ -19,6 +19,8 @@ from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.values import UNKNOWN, Unknown, identity
 from afterd.trace.python.read.written import Written
 
+_OF_TRUTH = frozenset({"__bool__", "__len__"})
+
 
 class Cells:
     """All look-ups of one trace; indexes are built when they are first asked for."""
@@ -34,6 +36,14 @@ class Cells:
         self.written = Written(trace, self.evaluation, self.handing)
         self.value_of = self.evaluation.value_of
         self.returned = self.handing.returned
+
+    def asked_for_truth(self, operand: Node, position: int, frame: Frame) -> int | None:
+        """The row of what a traced ``__bool__`` or ``__len__`` gave asked whether an operand counts as true."""
+        row = self.trace.last_at(operand, frame, position + 1)
+        after = position if row is None else self.trace.next_in_frame(frame, row)
+        given = None if after is None else self.returned(after, frame)
+        asked = None if given is None else self.trace.frame(given)
+        return given if asked is not None and asked.node["name"] in _OF_TRUTH else None
 
     def callee(self, call: Node, position: int, frame: Frame) -> int | None:
         """The row of the definition that a call's function expression names."""

@@ -6,6 +6,7 @@ A frame that an exception came through says so at its end, and a handler where i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from afterd.trace.python.read.program import Module, Node, innermost_statement
@@ -16,6 +17,7 @@ from afterd.trace.python.record.rows import Kind
 if TYPE_CHECKING:
     from afterd.trace.python.read.trace import Trace
 
+_EXITS = frozenset({"__exit__", "__aexit__"})
 _TOLD_BY = frozenset({Kind.EXIT, Kind.SYNC})
 
 
@@ -51,6 +53,18 @@ class Raised:
         while inner is not None:
             position, inner = inner, self._inner(inner)
         return position
+
+    def let_through(self, position: int) -> Iterator[int]:
+        """What ``__exit__`` gave, of each ``with`` statement that an exception passed on its way to a row."""
+        frame = self.trace.frame(position)
+        if frame is None:
+            return
+        before = self.trace.previous_in_frame(frame, position)
+        for called in frame.children:
+            left = called.left
+            if called.node["name"] in _EXITS and left is not None and before < left < position:
+                last = self.trace.previous_in_frame(called, left)
+                yield last if self.trace.kind(last) is Kind.RETURN else left
 
     def _inner(self, position: int) -> int | None:
         frame, error = self.trace.frame(position), identity(self.error(position))

@@ -128,7 +128,8 @@ class Steps:
     def _raising(self, statement: Node, number: int, position: int, frame: Frame) -> Step:
         """A statement that raised, whatever parts of it were evaluated by then."""
         error = self.trace.raised.error(position)
-        found = self.terms.opaque_reads(failing_expression(statement), position, frame)
+        found = [*self.terms.opaque_reads(failing_expression(statement), position, frame)]
+        found += map(self.terms.read, self.trace.raised.let_through(position))
         control = self.control(position)
         return Step(
             number,

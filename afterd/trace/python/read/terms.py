@@ -51,6 +51,8 @@ from afterd.trace.python.record.rows import Kind
 
 _INTEGER = {"Add": Op.ADD, "Sub": Op.SUB, "Mult": Op.MUL, "FloorDiv": Op.SDIV, "Mod": Op.SREM}
 _DISPLAYS = frozenset({"List", "Tuple", "Dict"})
+_CHOOSES = frozenset({"Call", "IfExp", "Subscript"})
+"""Where a function is called by one of these, what it reads chose the function."""
 
 
 class Terms:
@@ -148,6 +150,7 @@ class Terms:
         value = self.cells.value_of(node, position, frame)
         if isinstance(value, tuple) and value[0] in CONTAINERS:
             found.extend(self.contents(node, position, frame))
+        found.extend(self._asked_for_truth(node, position, frame))
         return self.concrete(outcome, "the truth of an object", found, BOOL)
 
     def _handed(self, node: Node, position: int, frame: Frame) -> Term | None:
@@ -160,7 +163,7 @@ class Terms:
             return None
         received = self.trace.value(row)
         if same_object(self.defined_value(returned), received):
-            return self._through_decorator(
+            return self._by_what_was_called(
                 self.read(returned, _called_name(node)), node, row, frame
             )
         if node.type == "Call" and self._is_construction(row, frame):
@@ -171,16 +174,22 @@ class Terms:
         found = [*map(self.read, handed), *self.reads_below(node, position, frame)]
         return self.concrete(received, f"{_called_name(node) or 'a call'} calls back", found)
 
-    def _through_decorator(self, result: Read, node: Node, row: int, frame: Frame) -> Term:
-        """A decorated function's result also depends on its definition: that decides what ran."""
-        definition = self.cells.callee(node, row, frame) if node.type == "Call" else None
+    def _by_what_was_called(self, result: Read, node: Node, row: int, frame: Frame) -> Term:
+        """A result also depends on what chose the function: a decorator of its definition; a table that it is in."""
+        if node.type != "Call":
+            return result
+        if node["func"].type in _CHOOSES:
+            table = reads(self.term(node["func"], row, frame))
+            return self._by_choice(result, table, node["func"].source)
+        definition = self.cells.callee(node, row, frame)
         source = self.trace.node(definition) if definition is not None else None
         if definition is None or source is None or not source["decorator_list"]:
             return result
-        called = self.concrete(True, "what was called", [self.read(definition)], BOOL)  # noqa: FBT003 # the condition held
-        return Apply(
-            Op.ITE, (called, result, Free(f"another {source['name']}", result.sort)), result.sort
-        )
+        return self._by_choice(result, (self.read(definition),), source["name"])
+
+    def _by_choice(self, result: Read, chosen_by: Iterable[Read], name: str) -> Term:
+        called = self.concrete(True, "what was called", tuple(chosen_by), BOOL)  # noqa: FBT003 # the condition held
+        return Apply(Op.ITE, (called, result, Free(f"another {name}", result.sort)), result.sort)
 
     def _is_construction(self, row: int, frame: Frame) -> bool:
         returned = self.cells.returned(row, frame)
@@ -395,12 +404,18 @@ class Terms:
             implicit = self.cells.returned(position, frame)  # an __eq__ that no row received
             if implicit is not None:
                 yield self.read(implicit)
+        if node.type == "IfExp":
+            yield from self._asked_for_truth(node["test"], position, frame)
         looked_into = operands_of(node) if looks_inside(node) else ()
         if node.type == "Attribute":
             owner = self.cells.value_of(node["value"], position, frame)
             looked_into = (node["value"],) if self.cells.contents.is_mock(owner) else ()
         for child in looked_into:
             yield from self.contents(child, position, frame)
+
+    def _asked_for_truth(self, operand: Node, position: int, frame: Frame) -> Iterator[Read]:
+        given = self.cells.asked_for_truth(operand, position, frame)
+        return iter(()) if given is None else iter([self.read(given)])
 
     def _read_for_type(self, node: Node, position: int, frame: Frame) -> Read | None:
         """The reading of the object of which an expression asks for no more than its type."""
