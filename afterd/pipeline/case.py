@@ -9,10 +9,11 @@ from afterd.config import Budget, Settings
 from afterd.execution.executors.builds_told import BuildsTold
 from afterd.execution.failures.values import told_failure
 from afterd.execution.flakiness import Prior
+from afterd.execution.oracle import Oracle
 from afterd.model.explanation import Explanation, Failure
 from afterd.model.outcome import FailureKind, Outcome
 from afterd.model.progress import Progress
-from afterd.workspace import FailingTest, Workspace
+from afterd.workspace import FailingTest, Range, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +55,12 @@ def budget_left(case: Case, found: Explanation) -> Budget | None:
         runs -= found.runs.tests
     spent = (seconds is not None and seconds <= 0) or (runs is not None and runs <= 0)
     return None if spent else Budget(seconds, runs)
+
+
+def try_only_change(wanted: Range, oracle: Oracle) -> None:
+    """Where one change alone can matter, run the version without it before anything is traced: the answer
+    is then known whatever the budget has left for its story.
+    """
+    live = [change.id for change in wanted.changes.live]
+    if len(live) == 1:
+        oracle.outcome(frozenset(live))

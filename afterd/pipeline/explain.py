@@ -28,7 +28,7 @@ from afterd.pipeline.beside import begin_bad_run, reading_ahead
 from afterd.pipeline.bisected import Bisection, bisected_case, with_red_first
 from afterd.pipeline.broken import Broken, which_broke
 from afterd.pipeline.broken_build import broken_build
-from afterd.pipeline.case import Case, budget_left
+from afterd.pipeline.case import Case, budget_left, try_only_change
 from afterd.pipeline.elsewhere import Elsewhere, outcomes_elsewhere
 from afterd.pipeline.installed_copy import untested_import
 from afterd.pipeline.merge_sides import with_both_sides
@@ -386,7 +386,8 @@ def _searched_range(
     """
     from afterd.pipeline.searched import searched_explanation  # noqa: PLC0415 - imported while both ends were confirmed
 
-    _try_only_change(case, wanted, oracle)
+    with case.workspace.clock.during(Phase.RUN):
+        try_only_change(wanted, oracle)
     likely = [each.range for each in before if each.status is Status.EXPLAINED]
     bisection = Bisection(case.workspace, wanted, oracle, likely, halved=halved)
     found = searched_explanation(case, wanted, oracle, confirmation, bisection)
@@ -407,16 +408,6 @@ def _searched_range(
             return replace(found, runs=runs, remarks=(bisection.note(), *found.remarks))
         found = replace(answer, runs=runs)
     return replace(found, remarks=(bisection.note(within=left is not None), *found.remarks))
-
-
-def _try_only_change(case: Case, wanted: Range, oracle: Oracle) -> None:
-    """Where one change alone can matter, run the version without it before anything is traced: the answer
-    is then known whatever the budget has left for its story.
-    """
-    live = [change.id for change in wanted.changes.live]
-    if len(live) == 1:
-        with case.workspace.clock.during(Phase.RUN):
-            oracle.outcome(frozenset(live))
 
 
 def _oracle(case: Case, wanted: Range) -> Oracle:
