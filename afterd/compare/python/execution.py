@@ -216,13 +216,15 @@ class PythonExecution:
         """
         if green.alignment is Aligned.ABSENT:
             return self._asked_types.left_out(term)
-        if green.alignment is not Aligned.DIFFERENT or isinstance(term, Concrete):
+        if green.alignment is not Aligned.DIFFERENT:
             return term
         if any(map(self._unlike, reads(term))):
             return term
         found = dict.fromkeys(self.steps.owners(position))
         if not (owners := tuple(r for r in found if self._unlike(r) or self._is_another(r))):
             return term
+        if isinstance(term, Concrete):
+            return replace(term, reads=tuple(dict.fromkeys((*term.reads, *owners))))
         which = Concrete(True, BOOL, "which object was read", owners)  # noqa: FBT003 # it held
         return Apply(Op.ITE, (which, term, Free("of another object", term.sort)), term.sort)
 

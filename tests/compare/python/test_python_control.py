@@ -60,6 +60,13 @@ def f():
         raise ValueError
     return 2
 """
+_ORDER = """
+class Card:
+    def __init__(self, number): self.number = number
+    def __lt__(self, other): return self.number {} other.number
+def f():
+    return "low" if min([Card(1), Card(2)], key=lambda card: card).number == 1 else "high"
+"""
 
 
 @pytest.mark.parametrize(
@@ -74,8 +81,9 @@ def f():
         (_IF_TRUTH.format("True"), _IF_TRUTH.format("False"), "1"),
         (_EXIT.format("return True"), _EXIT.format("return False"), "2"),
         (_EXIT.format("return True"), _EXIT.format("pass"), "2"),
+        (_ORDER.format("<"), _ORDER.format(">"), "'low'"),
     ],
-    ids=["continue", "break", "raise", "table", "len", "bool", "if", "exit", "exit-none"],
+    ids=["continue", "break", "raise", "table", "len", "bool", "if", "exit", "exit-none", "order"],
 )
 def test_control_that_went_on_elsewhere(tmp_path: Path, good: str, bad: str, wanted: str) -> None:
     test = f"from lib import f\nassert f() == {wanted}\n"
