@@ -17,6 +17,7 @@ from afterd.compare.c.paired import (
     green_value,
     paired_process,
     readable_statement,
+    written_term,
 )
 from afterd.compare.c.shown import Shown, turned_red
 from afterd.compare.pair import Pair
@@ -132,7 +133,9 @@ class LlvmExecution:
             location=place,
             text=self._sources.text(place.file, place.line),
             kind=statement.kind,
-            term=self._handed.term(statement, green),
+            term=self._handed.term(statement, green)
+            if failed is None or written is None
+            else written_term(failed, statement),
             value=statement.value,
             rendered=failed.observed
             if failed is not None and written is not None

@@ -18,7 +18,7 @@ from afterd.compare.c.transplant import Transplant
 from afterd.compare.pair import Pair
 from afterd.model.change import ChangeId
 from afterd.model.outcome import FailureKind
-from afterd.model.term import bitvec
+from afterd.model.term import Concrete, Term, bitvec, reads
 from afterd.model.trace import Alignment as Aligned
 from afterd.model.trace import GreenValue, StepKind
 from afterd.trace.c.failure import Failed
@@ -96,6 +96,13 @@ def failed_output(
     if green.alignment is not Aligned.SAME:
         return None
     return replace(green, alignment=Aligned.DIFFERENT, rendered=failed.expected)
+
+
+def written_term(failed: Failed, statement: Statement) -> Term:
+    """What a call that wrote something else was made from: also all that was judged of what it wrote."""
+    judged = (read for read in reads(failed.condition) if read.step != failed.step)
+    made_from = tuple(dict.fromkeys((*reads(statement.term), *judged)))
+    return Concrete(statement.value, statement.term.sort, "what was written", made_from)
 
 
 def green_value(pair: ProcessPair, statement: Statement, tied: tuple[ChangeId, ...]) -> GreenValue:
