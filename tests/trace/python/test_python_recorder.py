@@ -245,3 +245,19 @@ def test_lines_that_are_gone_are_a_sentence(tmp_path: Path) -> None:
         table.unlink()
     with pytest.raises(TraceError, match=r"The lines of main\.py cannot be read"):
         trace.lines()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cd . && PYTHONPATH=lib {python} main.py",
+        "PATH=/usr/bin:$PATH PYTHONPATH='lib' {python} main.py",
+        "export PYTHONPATH=lib:$PYTHONPATH; {python} main.py",
+    ],
+)
+def test_a_shell_that_sets_the_import_path_hides_no_recorder(tmp_path: Path, text: str) -> None:
+    """Conan: nothing was traced, as what the command set for itself took the place of what afterd had set."""
+    good, bad = ({"main.py": "from own import f\nassert f() == 1\n"} for _ in range(2))
+    good["lib/own.py"], bad["lib/own.py"] = (f"def f(): return {value}\n" for value in (1, 2))
+    command = ("sh", "-c", text.format(python=sys.executable))
+    assert traced_pair(tmp_path, good, bad, command).failures()

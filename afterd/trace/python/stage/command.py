@@ -16,6 +16,7 @@ from afterd.trace.python.record.importing import NEVER
 _TESTS = ("test_*.py", "*_test.py")
 _WITH_VALUE = frozenset({"-W", "-X", "--check-hash-based-pycs"})
 _SHELLS = frozenset({"sh", "bash", "dash"})
+_ASSIGNED_PATH = re.compile(r"(?<!\w)PYTHONPATH=(?=[^\s;&|])")
 _SINGLE_QUOTED = re.compile(r"'[^']*'")
 _MEANT_FOR_SHELLS = re.compile(r"[^\w\s./:,@%+=\"-]|\n")
 
@@ -85,6 +86,15 @@ def text_for_shell(command: Sequence[str]) -> str:
     if len(command) != len(("sh", "-c", "text")) or command[1] != "-c":
         return ""
     return command[2] if Path(command[0]).name in _SHELLS else ""
+
+
+def beside_own_paths(command: Sequence[str], variable: str) -> tuple[str, ...]:
+    """A shell's text in which whatever is assigned to ``PYTHONPATH`` has the folders in front that the ``variable`` of
+    the environment holds: what a text sets for itself (``cd lib && PYTHONPATH=. pytest``) hides what is set around it.
+    """
+    text = text_for_shell(command)
+    beside = _ASSIGNED_PATH.sub(f'PYTHONPATH="${variable}":', text)
+    return (*command[:2], beside) if text else tuple(command)
 
 
 def without_quoted(text: str) -> str:

@@ -27,6 +27,7 @@ from afterd.trace.kept import keep, key_of, outcome_of, taken_up
 from afterd.trace.python.read.tracefile import Raw, read
 from afterd.trace.python.record.replacing import Replacement
 from afterd.trace.python.record.settings import VARIABLE, Settings
+from afterd.trace.python.stage.command import beside_own_paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,8 @@ class PythonTraceRequest:
 
 _RUNTIME = Path(__file__).parents[1] / "record"
 _START = "sitecustomize_start.py"
+_OWN_PATHS = "AFTERD_TRACE_PATH"
+"""The variable that holds what must come first on ``PYTHONPATH``, for a shell's text that sets that itself."""
 OLDER_PYTHON = "older-python"
 """Beside the settings: the version of a Python that is too old to be traced."""
 PACKAGE = "afterd_runtime"
@@ -106,6 +109,7 @@ def environment_for(
 ) -> dict[str, str]:
     """``base`` with the runtime started in every Python process, and pytest told of its plugin."""
     paths = [str(runtime), *map(str, pythonpath)]
+    own = os.pathsep.join(paths)
     if base.get("PYTHONPATH"):
         paths.append(base["PYTHONPATH"])
     plugins = [PYTEST_PLUGIN]
@@ -114,6 +118,7 @@ def environment_for(
     return {
         **base,
         VARIABLE: str(settings),
+        _OWN_PATHS: own,
         "PYTHONPATH": os.pathsep.join(paths),
         "PYTEST_PLUGINS": ",".join(plugins),
     }
@@ -217,7 +222,8 @@ def _run(
     runtime = stage(request.directory / "staged")
     paths = tuple((tree / folder).resolve() for folder in request.pythonpath)
     environment = environment_for(request.environment, runtime.resolve(), settings.resolve(), paths)
-    command = Command(request.command, (tree / request.folder).resolve(), environment, merge=True)
+    typed = beside_own_paths(request.command, _OWN_PATHS)
+    command = Command(typed, (tree / request.folder).resolve(), environment, merge=True)
     version = settings.parent.name  # what is recorded is kept by it
     recording = Recording(command, tree, request.limits.timeout, version)
     result = None
