@@ -20,7 +20,6 @@ from afterd.limits import GIT, SearchLimits
 from afterd.model.change import NO_GUILT, CommitGuilt
 from afterd.model.explanation import ALWAYS_RED
 from afterd.model.outcome import Outcome, Verdict
-from afterd.vcs.ancestry import ancestry
 from afterd.vcs.repository import resolve
 
 Passes = Callable[[str], Outcome]  # the outcome at a commit; stored ones are its business
@@ -103,6 +102,8 @@ class _Search:
 
     def narrowed(self, good: str, bad: str) -> tuple[str, str]:
         """A green and a red commit between two such, as near as halving what descends from the green one tells."""
+        from afterd.vcs.ancestry import ancestry  # noqa: PLC0415 - numpy, which only a bisection needs
+
         history = ancestry(self._repository, good, bad, self._guilt, GIT.blamed_commits)
         if history is None or bad not in history.names:
             return good, bad
