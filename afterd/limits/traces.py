@@ -93,6 +93,7 @@ class CTraceLimits:
     format: int = 1_024  # bytes of a format of printf and scanf
     name: int = 60  # characters that are shown: the templates of a parser go on for thousands
     table: int = 1 << 24  # bytes: the contents of a larger one are left unknown
+    nested: int = 20  # types that are made of each other
     test_text: int = 1 << 16  # bytes of a script that is the test, for the words that it looks for
 
 

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice, takewhile
+from typing import TYPE_CHECKING
 
 import pygit2
 from pygit2.enums import SortMode
@@ -21,6 +22,9 @@ from afterd.model.change import NO_GUILT, CommitGuilt
 from afterd.model.explanation import ALWAYS_RED
 from afterd.model.outcome import Outcome, Verdict
 from afterd.vcs.repository import resolve
+
+if TYPE_CHECKING:
+    from afterd.vcs.ancestry import Ancestry
 
 Passes = Callable[[str], Outcome]  # the outcome at a commit; stored ones are its business
 DEFAULT_BUDGET = SearchLimits().revisions
@@ -69,8 +73,7 @@ def first_red(
     if it is green. Raises RepositoryError for unknown commits.
     """
     good, bad = resolve(repository, good), resolve(repository, bad)
-    search = _Search(repository, passes, guilt=guilt)
-    return search.between(*search.narrowed(good, bad))
+    return _Search(repository, passes, guilt=guilt).between(good, bad)
 
 
 class _Search:
@@ -100,15 +103,29 @@ class _Search:
             return Baseline("", commits[0], adjacent=False, reason=why, spent=spent)
         return self._into_merge(self._bisect(commits[: green + 1]))
 
-    def narrowed(self, good: str, bad: str) -> tuple[str, str]:
-        """A green and a red commit between two such, as near as halving what descends from the green one tells."""
+    def between(self, good: str, bad: str) -> Baseline:
+        """Search what came between a green commit and a red one: of all commits that come from the green one those that
+        tell most, then the first parents in what is left.
+        """
         from afterd.vcs.ancestry import ancestry  # noqa: PLC0415 - numpy, which only a bisection needs
 
-        history = ancestry(self._repository, good, bad, self._guilt, GIT.blamed_commits)
-        if history is None or bad not in history.names:
-            return good, bad
         self._known.update({bad: Verdict.FAIL, good: Verdict.PASS})
-        self._left = 2 * len(history.names).bit_length()
+        history = ancestry(self._repository, good, bad, self._guilt, GIT.blamed_commits)
+        told = history is not None and bad in history.names
+        if history is not None and told:
+            self._left = 2 * len(history.names).bit_length()
+            good, bad = self._narrowed(history, good, bad)
+        base = self._repository.merge_base(good, bad)
+        after = self._repository.descendant_of
+        chain = first_parents(self._repository, bad) if base else iter(())
+        commits = [*takewhile(lambda commit: after(commit, str(base)), chain), str(base)]
+        self._left = self._left if told else 2 * len(commits).bit_length()
+        if len(commits) == 1 or self._verdict(str(base)) is not Verdict.PASS:
+            return Baseline("", bad, adjacent=False, reason="no green commit is where both parted")
+        return self._into_merge(self._bisect(commits))
+
+    def _narrowed(self, history: Ancestry, good: str, bad: str) -> tuple[str, str]:
+        """A green and a red commit between two such, as near as halving the commits of a history tells."""
         red, candidates = bad, history.all_of(bad)
         while (commit := self._telling(history.by_what_they_tell(candidates, red))) is not None:
             of_commit = history.all_of(commit)
@@ -116,11 +133,9 @@ class _Search:
                 candidates &= ~of_commit
             else:
                 red, candidates = commit, candidates & of_commit
-        before = _parents(self._repository, red)[:1]
-        untold = (
-            before and before[0] in history.names and candidates[history.names.index(before[0])]
-        )
-        green = good if untold or not before else before[0]
+        before = next(iter(_parents(self._repository, red)), good)
+        untold = before in history.names and candidates[history.names.index(before)]
+        green = good if untold else before
         return (green if self._verdict(green) is Verdict.PASS else good), red
 
     def _telling(self, commits: Iterator[str]) -> str | None:
@@ -132,18 +147,6 @@ class _Search:
             if self._left <= 0:
                 return None
         return None
-
-    def between(self, good: str, bad: str) -> Baseline:
-        """Search the first parents of a red commit that came after a green one."""
-        base = self._repository.merge_base(good, bad)
-        after = self._repository.descendant_of
-        chain = first_parents(self._repository, bad) if base else iter(())
-        commits = [*takewhile(lambda commit: after(commit, str(base)), chain), str(base)]
-        self._left = self._left if self._known else 2 * len(commits).bit_length()
-        self._known.update({bad: Verdict.FAIL, good: Verdict.PASS})
-        if len(commits) == 1 or self._verdict(str(base)) is not Verdict.PASS:
-            return Baseline("", bad, adjacent=False, reason="no green commit is where both parted")
-        return self._into_merge(self._bisect(commits))
 
     def _verdict(self, commit: str) -> Verdict:
         """The answer for a commit; UNRESOLVED once the budget is spent."""

@@ -35,8 +35,8 @@ def neutral_in_python(
     variant, so it is checked as well that with them the good version has its own tree; an ``added`` file it
     does not have.
     """
-    visible = _LINE_NUMBERS.search(bad) is not None
-    unseen = [hunk for hunk in hunks if not visible or hunk.old.count == hunk.new.count]
+    seen = {hunk.id for hunk in shifting_seen_lines(bad, hunks)}
+    unseen = [hunk for hunk in hunks if hunk.id not in seen]
     names = {hunk.id for hunk in laid_out_anew(good, bad, unseen, docstrings=docstrings)}
     kept = [hunk for hunk in hunks if hunk.id not in names]
     files = _Files(split_lines(good), split_lines(bad), docstrings=docstrings)
@@ -44,6 +44,13 @@ def neutral_in_python(
         for hunk in hunks:
             if hunk.id in names:
                 yield hunk.id, SAME_TREE
+
+
+def shifting_seen_lines(bad: bytes, hunks: Sequence[Change]) -> Sequence[Change]:
+    """The hunks that move lines of a file which may show their numbers."""
+    if _LINE_NUMBERS.search(bad) is None:
+        return ()
+    return [hunk for hunk in hunks if hunk.old.count != hunk.new.count]
 
 
 def laid_out_anew(

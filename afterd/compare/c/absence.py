@@ -14,8 +14,9 @@ from afterd.compare.c.jumps import Jumps
 from afterd.compare.c.ties import Ties
 from afterd.limits import C_PAIR
 from afterd.model.change import ChangeId
+from afterd.model.location import Location
 from afterd.model.term import StepId, reads
-from afterd.trace.c.read import Instance, Process, Statement
+from afterd.trace.c.read import Frames, Instance, Process, Statement
 from afterd.trace.c.window import records
 
 _SAME_DEPTH_BLOCK = records.ANY_BLOCK | records.DEPTH_MASK
@@ -85,16 +86,8 @@ class Absence:
 
     def _calls_of_green(self, instance: Instance) -> Iterator[ChangeId]:
         """Changes that removed or altered a call that led to an activation which the failing run has not."""
-        for _ in range(C_PAIR.callers):
-            if self._backward.is_indexed(instance.position):
-                return  # the failing run has this activation too
-            caller = self._green.frames.caller(instance.position)
-            if caller is None:
-                return
-            instance, call, _ = caller
-            yield from self._ties.removed_at(
-                instance.view, instance.view.place(instance.block, call)
-            )
+        for caller, place in _calls_to(self._green.frames, self._backward, instance):
+            yield from self._ties.removed_at(caller.view, place)
 
     def thrown(self, instance: Instance) -> Iterator[ChangeId]:
         """Changes of what made green leave a call by an exception, where the failing run went on behind it."""
@@ -128,13 +121,8 @@ class Absence:
 
     def calls(self, instance: Instance) -> Iterator[ChangeId]:
         """Changes of the calls by which the failing run came to an activation that green has not."""
-        for _ in range(C_PAIR.callers):
-            caller = self._alignment.bad.caller(instance.position)
-            if caller is None or self._alignment.is_indexed(instance.position):
-                return
-            instance, call, _ = caller
-            place = instance.view.place(instance.block, call)
-            yield from self._ties.of_line(instance.view, place.file, place.line)
+        for caller, place in _calls_to(self._alignment.bad, self._alignment, instance):
+            yield from self._ties.of_line(caller.view, place.file, place.line)
 
     def guards(self, instance: Instance) -> tuple[ChangeId, ...]:
         """Changes that removed a branch which green executed in the aligned activation, nearest first.
@@ -171,3 +159,17 @@ class Absence:
             if decided is not None:
                 branch = self._green.statements.statement(decided)
                 yield from self._ties.removed_at(green.view, branch.location)
+
+
+def _calls_to(
+    frames: Frames, paired: Alignment, instance: Instance
+) -> Iterator[tuple[Instance, Location]]:
+    """The calls that led to an activation which the other run does not have, from the nearest outwards, up to one in an
+    activation that it has: the block that calls, and where. ``paired`` is from this run to the other one.
+    """
+    for _ in range(C_PAIR.callers):
+        caller = frames.caller(instance.position)
+        if caller is None or paired.is_indexed(instance.position):
+            return
+        instance, call, _ = caller
+        yield instance, instance.view.place(instance.block, call)

@@ -13,11 +13,10 @@ from afterd.compare.c.handed_on import HandedOn
 from afterd.compare.c.intervention import Again
 from afterd.compare.c.paired import (
     ProcessPair,
-    failed_output,
     green_value,
+    judged_output,
     paired_process,
     readable_statement,
-    written_term,
 )
 from afterd.compare.c.shown import Shown, turned_red
 from afterd.compare.pair import Pair
@@ -127,28 +126,24 @@ class LlvmExecution:
         self._pair_onward(pair, statement)
         place = pair.ties.place(statement) if pair.ties is not None else statement.location
         green = green_value(pair, statement, tied)
-        written = failed_output(failed, statement, green)
-        return Step(
+        step = Step(
             id=identifier,
             location=place,
             text=self._sources.text(place.file, place.line),
             kind=statement.kind,
-            term=self._handed.term(statement, green)
-            if failed is None or written is None
-            else written_term(failed, statement),
+            term=self._handed.term(statement, green),
             value=statement.value,
-            rendered=failed.observed
-            if failed is not None and written is not None
-            else readable_statement(pair.bad, statement),
+            rendered=readable_statement(pair.bad, statement),
             target=statement.target,
             control=pair.bad.statements.control(identifier),
             choices=choices(pair.bad.statements, statement),
             changes=tied,
-            green=written or green,
+            green=green,
             effect=pair.transplant.effect(statement)
             if pair.transplant and tied
             else Effect.UNKNOWN,
         )
+        return judged_output(step, failed)
 
     def _pair_onward(self, pair: ProcessPair, statement: Statement) -> None:
         """Pair what the step read with what its green partner read."""

@@ -78,10 +78,9 @@ def _goal(view: FunctionView, block: int) -> int | None:
         terminator = view.function.blocks[block].terminator
         if terminator.opcode == "ret":
             return _LEAVES
-        following = set(view.targets(terminator))
-        if terminator.opcode != "br" or len(following) != 1:
+        if _decides(view, block):
             return None
-        (block,) = following
+        (block,) = set(view.targets(terminator))
         if len(view.function.blocks[block].instructions) > 1 or _decides(view, block):
             return block
     return block

@@ -18,9 +18,9 @@ from afterd.compare.c.transplant import Transplant
 from afterd.compare.pair import Pair
 from afterd.model.change import ChangeId
 from afterd.model.outcome import FailureKind
-from afterd.model.term import Concrete, Term, bitvec, reads
+from afterd.model.term import Concrete, bitvec, reads
 from afterd.model.trace import Alignment as Aligned
-from afterd.model.trace import GreenValue, StepKind
+from afterd.model.trace import GreenValue, Step, StepKind
 from afterd.trace.c.failure import Failed
 from afterd.trace.c.read import (
     Influence,
@@ -83,26 +83,22 @@ def paired_process(process: Process, green: Process | None, pair: Pair[RecordedR
     )
 
 
-def failed_output(
-    failed: Failed | None, statement: Statement, green: GreenValue
-) -> GreenValue | None:
-    """What green wrote where a call wrote something else; what the call returned is no measure of it. None where a
-    statement is no such call.
+def judged_output(step: Step, failed: Failed | None) -> Step:
+    """A call that wrote something else than in green, with what each wrote (what the call returned is no measure of
+    it), made also from all that was judged of it; any other step as it is.
     """
-    if failed is None or failed.kind is not FailureKind.OUTPUT:
-        return None
-    if statement.kind is not StepKind.OPAQUE or failed.observed == failed.expected:
-        return None
-    if green.alignment is not Aligned.SAME:
-        return None
-    return replace(green, alignment=Aligned.DIFFERENT, rendered=failed.expected)
-
-
-def written_term(failed: Failed, statement: Statement) -> Term:
-    """What a call that wrote something else was made from: also all that was judged of what it wrote."""
+    if failed is None or failed.kind is not FailureKind.OUTPUT or step.kind is not StepKind.OPAQUE:
+        return step
+    if failed.observed == failed.expected or step.green.alignment is not Aligned.SAME:
+        return step
     judged = (read for read in reads(failed.condition) if read.step != failed.step)
-    made_from = tuple(dict.fromkeys((*reads(statement.term), *judged)))
-    return Concrete(statement.value, statement.term.sort, "what was written", made_from)
+    made_from = tuple(dict.fromkeys((*reads(step.term), *judged)))
+    return replace(
+        step,
+        term=Concrete(step.value, step.term.sort, "what was written", made_from),
+        rendered=failed.observed,
+        green=replace(step.green, alignment=Aligned.DIFFERENT, rendered=failed.expected),
+    )
 
 
 def green_value(pair: ProcessPair, statement: Statement, tied: tuple[ChangeId, ...]) -> GreenValue:

@@ -199,9 +199,8 @@ class Absence:
             yield from self._around(position)
             yield from self._reached_by(position)
             return
-        if (
-            self.green.trace.kind(counterpart) is Kind.EXIT
-        ):  # what was raised ended green's activation
+        ended_by_error = self.green.trace.kind(counterpart) is Kind.EXIT
+        if ended_by_error:
             yield from self._around(position)
         yield from self._own(counterpart)
         yield from self._taken_out(position, counterpart)

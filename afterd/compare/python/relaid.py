@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from textwrap import dedent
 from types import MappingProxyType
 
 from afterd.model.change import Change, ChangeForm, ChangeId
 from afterd.trace.python.read import Module
 from afterd.vcs.enclosing import parse_python
-from afterd.vcs.same_tree import laid_out_anew
+from afterd.vcs.same_tree import laid_out_anew, shifting_seen_lines
 
 Texts = Mapping[tuple[str, str], tuple[bytes, bytes]]
 NO_TEXTS: Texts = MappingProxyType({})
@@ -34,7 +34,8 @@ def relaid(
 ) -> frozenset[ChangeId]:
     """The changes of Python code that alter nothing but layout and, on demand, functions' annotations.
 
-    ``texts``: both versions of the files that are known, by their names in each.
+    ``texts``: both versions of the files that are known, by their names in each. Only what was kept because a line
+    number can be seen is asked in them: all else was told from its file before.
     """
     hunks = [
         change
@@ -50,9 +51,8 @@ def relaid(
     for hunk in hunks:
         by_file[hunk.old_file, hunk.file].append(hunk)
     inside = (
-        laid_out_anew(*texts[files], those, docstrings=True)
-        for files, those in by_file.items()
-        if files in texts
+        laid_out_anew(good, bad, shifting_seen_lines(bad, by_file[files]), docstrings=True)
+        for files, (good, bad) in texts.items()
     )
     return alone.union(hunk.id for those in inside for hunk in those)
 
@@ -61,14 +61,21 @@ def versions_read(
     changes: Iterable[Change], bad: Iterable[Module], good: Iterable[Module]
 ) -> Texts:
     """Both versions of the changed files of which modules were read."""
-    here, there = (
-        {module.path: "\n".join(module.text).encode(errors="surrogateescape") for module in modules}
-        for modules in (bad, good)
-    )
+    files = {(change.old_file, change.file) for change in changes if change.file.endswith(".py")}
+    there = _texts(good, {old for old, _ in files})
+    here = _texts(bad, {new for _, new in files})
     return {
-        (change.old_file, change.file): (there[change.old_file], here[change.file])
-        for change in changes
-        if change.file in here and change.old_file in there
+        (old, new): (there[old], here[new])
+        for old, new in sorted(files)
+        if old in there and new in here
+    }
+
+
+def _texts(modules: Iterable[Module], paths: Collection[str]) -> dict[str, bytes]:
+    return {
+        module.path: "\n".join(module.text).encode(errors="surrogateescape")
+        for module in modules
+        if module.path in paths
     }
 
 

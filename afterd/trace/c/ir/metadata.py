@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from math import prod
 
+from afterd.limits import C_TRACE
 from afterd.model.location import Location
 
 _NODE = re.compile(r"^!(\d+) = (?:distinct )?(.*)$", re.MULTILINE)
@@ -18,7 +19,6 @@ _LISTED = re.compile(r"!(\d+)")
 _PLAIN = re.compile(r"DW_TAG_(?:structure|class)_type")
 _VALUE = re.compile(r"\bvalue: (-?\d+)")
 _TYPED = re.compile(r"!DI(?:LocalVariable|GlobalVariable)\(|!DIDerivedType\(tag: DW_TAG_member\b")
-_NESTED = 20  # types that are made of each other
 _DECLARED = re.compile(r"#dbg_declare\(ptr (%[-a-zA-Z$._0-9]+), !(\d+),")
 
 
@@ -162,7 +162,7 @@ class DebugInformation:
 
     def _called(self, number: int) -> Iterator[str]:
         """The names of a type, of what it is an array of or points to, and of what those were made from."""
-        for _ in range(_NESTED):
+        for _ in range(C_TRACE.nested):
             node = self._nodes.get(number, "")
             if name := _text(node, "name"):
                 yield name
@@ -175,7 +175,7 @@ class DebugInformation:
     def _underlying(self, number: int) -> str:
         """A type without the names and qualifiers that it was given; pointers are not followed."""
         node = ""
-        for _ in range(_NESTED):
+        for _ in range(C_TRACE.nested):
             node = self._nodes.get(number, "")
             if not node.startswith("!DIDerivedType") or "pointer_type" in node:
                 break

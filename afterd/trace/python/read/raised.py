@@ -6,6 +6,7 @@ A frame that an exception came through says so at its end, and a handler where i
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -60,9 +61,10 @@ class Raised:
         if frame is None:
             return
         before = self.trace.previous_in_frame(frame, position)
-        for called in frame.children:
+        since = bisect_right(frame.children, before, key=lambda called: called.entered)
+        for called in frame.children[since:]:
             left = called.left
-            if called.node["name"] in _EXITS and left is not None and before < left < position:
+            if called.node["name"] in _EXITS and left is not None and left < position:
                 last = self.trace.previous_in_frame(called, left)
                 yield last if self.trace.kind(last) is Kind.RETURN else left
 
