@@ -19,6 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../trace/c/weave/freestanding.h"
+
 enum { PAGE = 4096, NAME = 4096 };
 
 /* afterd/spectra/c/counts.py reads it. */
@@ -54,44 +56,54 @@ static int may_grow(uint64_t size) {
 static uint64_t written(void) {
     char path[NAME];
     struct stat output;
-    if (snprintf(path, sizeof path, "%s/output", directory) >= NAME) return 0;
+    if (!path_of(path, sizeof path, directory, "output")) return 0;
     return stat(path, &output) == 0 ? (uint64_t)output.st_size : 0;
 }
 
 /* What the process was started as, beside its counts: standard input's file, the folder, the arguments. */
 static void note_command(const char *counts) {
     char path[NAME], text[2 * NAME];
-    if (snprintf(path, sizeof path, "%s.command", counts) >= NAME) return;
-    int from = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    ssize_t got = readlink("/proc/self/fd/0", text, NAME - 1);
+    struct text name = {path, path + sizeof path, 1};
+    add(&name, counts);
+    add(&name, ".command");
+    if (!name.whole) return;
+    int from = open_file("/proc/self/cmdline", O_RDONLY);
+    int to = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
+    ssize_t got = link_text("/proc/self/fd/0", text, NAME - 1);
     if (got < 0) got = 0;
     text[got++] = 0;
-    ssize_t folder = readlink("/proc/self/cwd", text + got, NAME - 1);
+    ssize_t folder = link_text("/proc/self/cwd", text + got, NAME - 1);
     if (folder > 0) got += folder;
     text[got++] = 0;
     do
-        if (to < 0 || write(to, text, (size_t)got) != got) break;
-    while (from >= 0 && (got = read(from, text, sizeof text)) > 0);
-    if (from >= 0) close(from);
-    if (to >= 0) close(to);
+        if (to < 0 || write_file(to, text, (size_t)got) != got) break;
+    while (from >= 0 && (got = read_file(from, text, sizeof text)) > 0);
+    if (from >= 0) close_file(from);
+    if (to >= 0) close_file(to);
 }
 
-static void open_file(void) {
+static void open_counts(void) {
     char path[NAME];
     head = &none;
     file = -1;
     for (int n = 0; n < 1000 && file < 0; n++) { /* exec keeps the pid */
-        if (snprintf(path, sizeof path, "%s/%d.%d.counts", directory, (int)getpid(), n) >= NAME) return;
-        file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        struct text name = {path, path + sizeof path, 1};
+        add(&name, directory);
+        add(&name, "/");
+        add_number(&name, (uint64_t)process_number(), 1);
+        add(&name, ".");
+        add_number(&name, (uint64_t)n, 1);
+        add(&name, ".counts");
+        if (!name.whole) return;
+        file = open_file(path, O_RDWR | O_CREAT | O_EXCL);
         if (file < 0 && errno != EEXIST) return;
     }
-    if (file < 0 || !may_grow(PAGE) || ftruncate(file, PAGE)) return;
-    void *at = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (file < 0 || !may_grow(PAGE) || grow_file(file, PAGE)) return;
+    void *at = map_bytes(NULL, PAGE, MAP_SHARED, file, 0);
     if (at == MAP_FAILED) return;
     head = at;
     head->output = written();
-    head->pid = (uint64_t)getpid();
+    head->pid = (uint64_t)process_number();
     head->magic = MAGIC;
     note_command(path);
 }
@@ -101,40 +113,44 @@ static void map(struct module *module, int anew) {
     uint64_t place = PAGE + module->offset, end = place + module->bytes;
     struct stat now;
     if (head == &none || sysconf(_SC_PAGESIZE) > PAGE || !may_grow(end) || fstat(file, &now)) return;
-    if ((uint64_t)now.st_size < end && ftruncate(file, (off_t)end)) return;
+    if ((uint64_t)now.st_size < end && grow_file(file, end)) return;
     if (!anew)
         for (uint64_t at = 0; at < module->bytes; at += PAGE) {
             static const char zeros[PAGE];
             char *page = module->counters + at;
-            if (memcmp(page, zeros, PAGE) && pwrite(file, page, PAGE, (off_t)(place + at)) != PAGE) return;
+            if (!same_bytes(page, zeros, PAGE) &&
+                syscall(SYS_pwrite64, file, page, PAGE, place + at) != PAGE)
+                return;
         }
-    mmap(module->counters, module->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, (off_t)place);
+    map_bytes(module->counters, module->bytes, MAP_SHARED | MAP_FIXED, file, place);
 }
 
 static void on_signal(int number) {
-    if (head != &none && head->pid == (uint64_t)getpid()) head->signal = (uint64_t)number;
+    if (head != &none && head->pid == (uint64_t)process_number()) head->signal = (uint64_t)number;
     sigaction(number, &previous[number], NULL);
     raise(number);
 }
 
 static void after_fork(void) {
     if (!directory) return;
-    if (file >= 0) close(file);
-    open_file();
+    if (file >= 0) close_file(file);
+    open_counts();
     for (struct module *module = modules; module; module = module->next) {
         /* the child's counts are its own from here on, also if there is no file for them */
-        mmap(module->counters, module->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-             -1, 0);
+        map_bytes(module->counters, module->bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
         map(module, 1);
     }
 }
 
 __attribute__((constructor(101))) static void start(void) {
     int saved = errno;
-    const char *named = getenv("AFTERD_COUNTS");
-    if (named && *named) {
-        directory = strdup(named);
-        open_file();
+    static char kept[NAME];
+    const char *named = variable("AFTERD_COUNTS");
+    struct text name = {kept, kept + sizeof kept, 1};
+    if (named && *named) add(&name, named);
+    if (*kept && name.whole) {
+        directory = kept;
+        open_counts();
         pthread_atfork(NULL, NULL, after_fork);
         stack_t stack = {.ss_sp = alternate_stack, .ss_size = sizeof alternate_stack};
         sigaltstack(&stack, NULL);
@@ -148,7 +164,7 @@ __attribute__((constructor(101))) static void start(void) {
 }
 
 __attribute__((destructor(101))) static void finish(void) {
-    if (head != &none && head->pid == (uint64_t)getpid()) head->ended = 1;
+    if (head != &none && head->pid == (uint64_t)process_number()) head->ended = 1;
 }
 
 /* Called by a module's constructor and destructor: when it is loaded, and when it goes. */

@@ -145,6 +145,7 @@ def _compiled(clang: tuple[str, ...], runtime: Path, _changed: int) -> dict[str,
         "-fPIC",
         "-fno-sanitize=all",
         "-fno-stack-protector",
+        "-fno-builtin",
         "-pthread",
         str(runtime),
     )

@@ -7,7 +7,7 @@ never a wrong program. weaver.py writes the functions; this is the module around
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from afterd.trace.c.ir.ir import NAME, definitions, functions, preamble
@@ -56,6 +56,11 @@ _NO_ADDRESS = re.compile(
 )
 _FUNCTION = re.compile(rf"define (?!available_externally).*?(@{NAME})\(")
 _DECLARED = re.compile(r"\ndeclare [^@]*@(\w+)\(")
+_DEFINED = re.compile(
+    r"^define ((?:(?:dso_local|weak|weak_odr|hidden|protected|default) )*)(?!internal|private|linkonce|avail)"
+    r"[^@\n]*@(\w+)\(",
+    re.MULTILINE,
+)
 _ATTRIBUTES = re.compile(r"^attributes (#\d+) = { (.*) }$", re.MULTILINE)
 _RESOLVER = re.compile(rf"^@{NAME} = .*\bifunc .*, ptr @({NAME})", re.MULTILINE)
 _SPECIAL = re.compile(r"^attributes #\d+ = { .*\bnaked\b|^@.* ifunc ", re.MULTILINE)
@@ -147,6 +152,7 @@ def _with_runtime(text: str, first: Numbers, total: Numbers) -> str:
     wrapped = "|".join(set(_DECLARED.findall(text)) & set(WRAPPED))
     if wrapped:
         text = re.sub(rf"@({wrapped})\b(?![.$])", r"@__afterd_\1", text)
+    text += "".join(_own_of_the_library(text))
     names = global_names(text)
     recording = RECORDING.format(
         address="" if _HAS_ADDRESS.search(text) else _ADDRESS,
@@ -157,6 +163,13 @@ def _with_runtime(text: str, first: Numbers, total: Numbers) -> str:
         addresses=", ".join(f"ptr {name}" for name in names),
     )
     return with_constructor(text + recording, "@__afterd_start", _EARLY)
+
+
+def _own_of_the_library(text: str) -> Iterator[str]:
+    """What other modules call where the program has a function of such a name of its own: that one."""
+    for linkage, name in _DEFINED.findall(text):
+        if name in WRAPPED:
+            yield f"@__afterd_{name} = {linkage}alias void (), ptr @{name}\n"
 
 
 def global_names(text: str) -> list[str]:

@@ -32,9 +32,18 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "freestanding.h"
+
 typedef uint64_t word;
 
-#define OURS __attribute__((weak)) /* a program's own function of the name is the one that is called */
+/* A program's own function of the name is the one that is called; of what is woven as __afterd_NAME it is
+ * the one that the program's module says (instrument.py). */
+#define OURS __attribute__((weak))
+
+/* The C library's own, by names that no program has for functions of its own. */
+extern int __vsnprintf_chk(char *, size_t, int, size_t, const char *, va_list);
+extern int __vfprintf_chk(FILE *, int, const char *, va_list);
+extern int __vdprintf_chk(int, int, const char *, va_list);
 
 /* In a shared library these are called in the place of the C library's by what is not traced, too: the
  * streams of C++ write with them. */
@@ -127,24 +136,24 @@ static char settings[16384];
 static void read_settings(const char *trace) {
     char path[PATH];
     int file = -1;
-    if (snprintf(path, sizeof path, "%s/settings", trace) < PATH) file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = file < 0 ? 0 : read(file, settings, sizeof settings - 1);
+    if (path_of(path, sizeof path, trace, "settings")) file = open_file(path, O_RDONLY);
+    ssize_t n = file < 0 ? 0 : read_file(file, settings, sizeof settings - 1);
     settings[n > 0 ? n : 0] = 0;
-    if (file >= 0) close(file);
+    if (file >= 0) close_file(file);
 }
 
 static const char *setting(const char *name) {
-    size_t length = strlen(name);
-    for (const char *line = settings; line; line = strchr(line, '\n')) {
+    const char *value;
+    for (const char *line = settings; line; line = next_of(line, '\n')) {
         line += *line == '\n';
-        if (!strncmp(line, name, length) && line[length] == '=') return line + length + 1;
+        if ((value = behind(line, name)) && *value == '=') return value + 1;
     }
     return NULL;
 }
 
 static word number_from(const char *name, word otherwise) {
     const char *text = setting(name);
-    return text ? strtoull(text, NULL, 10) : otherwise;
+    return text ? number_in(text, NULL) : otherwise;
 }
 
 /* Everything is mapped far from where the kernel puts a program's own mappings, which would otherwise
@@ -162,20 +171,19 @@ static void *map_file(const char *name, word bytes, void *over) {
     char path[PATH + 32];
     struct rlimit most;
     if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < bytes) return NULL; /* or SIGXFSZ */
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    path_of(path, sizeof path, directory, name);
+    int file = open_file(path, O_RDWR | O_CREAT);
     if (file < 0) return NULL;
     void *at = MAP_FAILED;
-    if (ftruncate(file, (off_t)bytes) == 0)
-        at = mmap(over ? over : claim(bytes), bytes, PROT_READ | PROT_WRITE,
-                  MAP_SHARED | (over ? MAP_FIXED : 0), file, 0);
-    close(file);
+    if (grow_file(file, bytes) == 0)
+        at = map_bytes(over ? over : claim(bytes), bytes, MAP_SHARED | (over ? MAP_FIXED : 0), file, 0);
+    close_file(file);
     return at == MAP_FAILED ? NULL : at;
 }
 
 static void *map_scratch(word bytes, void *over) {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (over ? MAP_FIXED : 0);
-    void *at = mmap(over ? over : claim(bytes), bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    void *at = map_bytes(over ? over : claim(bytes), bytes, flags, -1, 0);
     return at == MAP_FAILED ? NULL : at;
 }
 
@@ -193,13 +201,13 @@ static void parse_watches(word capacity) {
     watch_number = 0;
     while (text && *text && *text != '\n' && watch_number < WATCHES) {
         struct watch *watch = &watches[watch_number];
-        char *end;
+        const char *end;
         watch->kind = text[0];
-        watch->mask = strtoull(text + 2, &end, 10);
-        watch->value = strtoull(end + 1, &end, 10);
-        watch->before = strtoull(end + 1, &end, 10);
-        char name[32];
-        snprintf(name, sizeof name, "watch-%d", watch_number);
+        watch->mask = number_in(text + 2, &end);
+        watch->value = number_in(end + 1, &end);
+        watch->before = number_in(end + 1, &end);
+        char name[] = "watch-0";
+        name[sizeof name - 2] += (char)watch_number;
         watch->kept = map_file(name, (WATCH_HEADER + 2 * (capacity + 2 * AHEAD)) * sizeof(word), NULL);
         if (!watch->kept) return;
         watch_number++;
@@ -211,41 +219,44 @@ static void parse_watches(word capacity) {
  * among those that may be written behind the end of a lap: where they are then is not where they belong. */
 static word parse_replacement(word capacity) {
     const char *text = setting("AFTERD_REPLACE");
-    char *end;
+    const char *end;
     replacement.size = 0;
-    if (!text || strtoull(text, &end, 10) != none.number) return capacity;
-    replacement.record = strtoull(end + 1, &end, 10);
-    replacement.size = strtoull(end + 1, &end, 10);
-    replacement.was = strtoull(end + 1, &end, 10);
-    replacement.now = strtoull(end + 1, &end, 10);
-    replacement.address = (char *)(uintptr_t)strtoull(end + 1, &end, 10);
+    if (!text || number_in(text, &end) != none.number) return capacity;
+    replacement.record = number_in(end + 1, &end);
+    replacement.size = number_in(end + 1, &end);
+    replacement.was = number_in(end + 1, &end);
+    replacement.now = number_in(end + 1, &end);
+    replacement.address = (char *)(uintptr_t)number_in(end + 1, &end);
     while (replacement.record >= capacity && replacement.record % capacity < SLACK) capacity += AHEAD;
     return capacity;
 }
 
 static void write_command_line(void) {
-    char from[64], to[PATH + 32], text[65536];
-    snprintf(from, sizeof from, "/proc/self/cmdline");
-    snprintf(to, sizeof to, "%s/cmdline", directory);
-    int in = open(from, O_RDONLY | O_CLOEXEC), out = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    ssize_t n = in < 0 ? -1 : read(in, text, sizeof text);
-    if (out >= 0 && n > 0 && REAL_WRITE(out, text, (size_t)n) < 0) n = 0;
-    snprintf(to, sizeof to, "%s/exe", directory);
-    ssize_t m = readlink("/proc/self/exe", text, sizeof text);
-    int exe = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    if (exe >= 0 && m > 0 && REAL_WRITE(exe, text, (size_t)m) < 0) m = 0;
-    if (in >= 0) close(in);
-    if (out >= 0) close(out);
-    if (exe >= 0) close(exe);
+    static char text[65536];
+    char to[PATH + 32];
+    path_of(to, sizeof to, directory, "cmdline");
+    int in = open_file("/proc/self/cmdline", O_RDONLY), out = open_file(to, O_WRONLY | O_CREAT);
+    ssize_t n = in < 0 ? -1 : read_file(in, text, sizeof text);
+    if (out >= 0 && n > 0) write_file(out, text, (size_t)n);
+    path_of(to, sizeof to, directory, "exe");
+    ssize_t m = link_text("/proc/self/exe", text, sizeof text);
+    int exe = open_file(to, O_WRONLY | O_CREAT);
+    if (exe >= 0 && m > 0) write_file(exe, text, (size_t)m);
+    if (in >= 0) close_file(in);
+    if (out >= 0) close_file(out);
+    if (exe >= 0) close_file(exe);
 }
 
 /* A process is a numbered directory; mkdir is the atomic counter. */
 static int new_directory(const char *trace) {
     word limit = number_from("AFTERD_PROCESSES", 4096);
     for (word n = head->number; n < limit; n++) {
-        if (snprintf(directory, sizeof directory, "%s/%06llu", trace, (unsigned long long)n) >= PATH)
-            return 0;
-        if (mkdir(directory, 0700) == 0) {
+        struct text path = {directory, directory + sizeof directory, 1};
+        add(&path, trace);
+        add(&path, "/");
+        add_number(&path, n, 6);
+        if (!path.whole) return 0;
+        if (syscall(SYS_mkdirat, AT_FDCWD, directory, 0700) == 0) {
             none.number = n;
             return 1;
         }
@@ -262,7 +273,8 @@ static void make_room(void) {
     word at = (word)(__afterd_thread.cursor - ring) / 2, next = at + AHEAD, done = head->laps * head->capacity;
     if (next > head->capacity) next = head->capacity;
     if (stop_record && stop_record - done < next) next = stop_record - done;
-    if (head->laps && next > at) memset(__afterd_thread.cursor, 0, (next + SLACK + 1 - at) * 2 * sizeof(word));
+    if (head->laps && next > at)
+        clear_bytes(__afterd_thread.cursor, (next + SLACK + 1 - at) * 2 * sizeof(word));
     __afterd_thread.limit = ring + 2 * next;
 }
 
@@ -286,8 +298,8 @@ static void keep(struct watch *watch, word match, word high) {
     watch->kept[0] = 1 + match;
     watch->kept[1] = done + scanned - earlier;
     watch->kept[2] = last_lap + high - low;
-    memcpy(to, ring + 2 * (head->capacity - last_lap), last_lap * 2 * sizeof(word));
-    memcpy(to + 2 * last_lap, ring + 2 * low, (high - low) * 2 * sizeof(word));
+    copy_bytes(to, ring + 2 * (head->capacity - last_lap), last_lap * 2 * sizeof(word));
+    copy_bytes(to + 2 * last_lap, ring + 2 * low, (high - low) * 2 * sizeof(word));
 }
 
 /* Look through the records since the last scan for what is watched. */
@@ -313,8 +325,8 @@ static void scan(void) {
 static void next_lap(void) {
     word past = (word)(__afterd_thread.cursor - ring_end);
     if (watch_number) scan();
-    memcpy(ring, ring_end, past * sizeof(word));
-    memset(ring_end, 0, 2 * (SLACK + 2) * sizeof(word));
+    copy_bytes(ring, ring_end, past * sizeof(word));
+    clear_bytes(ring_end, 2 * (SLACK + 2) * sizeof(word));
     head->laps++;
     __afterd_thread.cursor = ring + past;
     scanned = past / 2;
@@ -324,31 +336,36 @@ static void next_lap(void) {
 static word numbered_blocks(void) {
     word known = number_from("AFTERD_BLOCKS", 0), now = 0;
     const char *listed = setting("AFTERD_NUMBERS");
-    size_t length = listed ? strcspn(listed, "\n") : 0;
+    size_t length = 0;
     char text[PATH];
+    while (listed && listed[length] && listed[length] != '\n') length++;
     if (!length || length >= sizeof text) return known;
-    memcpy(text, listed, length);
+    copy_bytes(text, listed, length);
     text[length] = 0;
-    int file = open(text, O_RDONLY | O_CLOEXEC);
+    int file = open_file(text, O_RDONLY);
     if (file < 0) return known;
-    if (flock(file, LOCK_SH) == 0) {
-        ssize_t n = read(file, text, sizeof text - 1);
+    if (syscall(SYS_flock, file, LOCK_SH) == 0) {
+        ssize_t n = read_file(file, text, sizeof text - 1);
         text[n > 0 ? n : 0] = 0;
-        now = text[0] == '[' ? strtoull(text + 1, NULL, 10) : 0;
+        now = text[0] == '[' ? number_in(text + 1, NULL) : 0;
     }
-    close(file);
+    close_file(file);
     return now > known ? now : known;
 }
 
 /* What a file of /proc has to say of a process; how many bytes. */
 static size_t read_of(word number, const char *what, char *text, size_t size) {
     char path[64];
-    snprintf(path, sizeof path, "/proc/%lu/%s", (unsigned long)number, what);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct text to = {path, path + sizeof path, 1};
+    add(&to, "/proc/");
+    add_number(&to, number, 1);
+    add(&to, "/");
+    add(&to, what);
+    int file = open_file(path, O_RDONLY);
     size_t done = 0;
     for (ssize_t n = file < 0 ? 0 : 1; n > 0 && done < size - 1; done += n > 0 ? (size_t)n : 0)
-        n = read(file, text + done, size - 1 - done);
-    if (file >= 0) close(file);
+        n = read_file(file, text + done, size - 1 - done);
+    if (file >= 0) close_file(file);
     text[done] = 0;
     return done;
 }
@@ -358,16 +375,16 @@ static size_t read_of(word number, const char *what, char *text, size_t size) {
 static const char *trace_directory(void) {
     static char text[1 << 17];
     static const char *found;
-    const char *own = getenv("AFTERD_TRACE"), *end;
+    const char *own = variable("AFTERD_TRACE");
     if (own || found) return own ? own : found;
-    for (word number = (word)getppid(); number > 1; number = strtoull(end, NULL, 10)) {
+    for (word number = (word)syscall(SYS_getppid), next; number > 1; number = next) {
         size_t length = read_of(number, "environ", text, sizeof text);
-        for (char *at = text; at < text + length; at += strlen(at) + 1)
-            if (!strncmp(at, "AFTERD_TRACE=", 13)) return found = at + 13;
-        read_of(number, "stat", text, sizeof text);
-        end = strrchr(text, ')'); /* of the program's name; then the state, and who started it */
-        if (!end || strlen(end) < 4) break;
-        end += 4;
+        for (char *at = text; at < text + length; at += length_of(at) + 1)
+            if ((found = behind(at, "AFTERD_TRACE="))) return found;
+        length = read_of(number, "stat", text, sizeof text);
+        while (length && text[length - 1] != ')') length--; /* of the program's name; then a letter, and who started it */
+        if (!length || length_of(text + length) < 3) break;
+        next = number_in(text + length + 3, NULL);
     }
     return found = "";
 }
@@ -403,7 +420,7 @@ static void begin(word parent, word start) {
     if (only != ~(word)0 && only != none.number) stop_record = watch_number = 0;
     output = map_file("output", OUTPUT_CAP, NULL);
     first_thread = pthread_self();
-    process = getpid();
+    process = process_number();
     tracing = 1;
     scanned = 0;
     resumed = NULL;
@@ -428,7 +445,7 @@ static void stop_here(void) {
     if (watch_number) scan();
     head->stopped = records_now();
     word bytes = counter_blocks * sizeof(word), *snapshot = bytes ? map_file("counts-stop", bytes, NULL) : NULL;
-    if (snapshot) memcpy(snapshot, counters, bytes);
+    if (snapshot) copy_bytes(snapshot, counters, bytes);
     if (number_from("AFTERD_STOP_ENDS", 0)) syscall(SYS_exit_group, 124); /* it would never end by itself */
     into_scrap(scrap);
     errno = saved;
@@ -498,20 +515,20 @@ void __afterd_register(word first, word blocks, word **counts, void *const *glob
     if (!tracing) return;
     int saved = errno;
     char path[PATH + 32];
-    snprintf(path, sizeof path, "%s/globals", directory);
-    int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    path_of(path, sizeof path, directory, "globals");
+    int file = open_file(path, O_WRONLY | O_CREAT | O_APPEND);
     if (file >= 0) {
         word entry[2] = {first, number};
         struct iovec parts[2] = {{entry, sizeof entry}, {(void *)globals, number * sizeof(void *)}};
         ssize_t done = syscall(SYS_writev, file, parts, 2);
         (void)done;
-        close(file);
+        close_file(file);
     }
     errno = saved;
 }
 
 static void ended(word how, word status) {
-    if (!tracing || getpid() != process) return; /* a child of vfork ends in its parent's memory */
+    if (!tracing || process_number() != process) return; /* a child of vfork ends in its parent's memory */
     if (watch_number && !head->stopped && in_ring(__afterd_thread.cursor)) scan();
     if (!head->ended) {
         head->status = status;
@@ -522,7 +539,7 @@ static void ended(word how, word status) {
 static void after_fork(void) {
     if (!tracing) return;
     word start = records_now(), parent = head->number + 1, laps = head->number;
-    if (output) munmap(output, OUTPUT_CAP);
+    if (output) unmap_bytes(output, OUTPUT_CAP);
     output = NULL;
     none.number = laps;
     head = &none;
@@ -573,10 +590,11 @@ static void on_own(int number, siginfo_t *info, void *context) {
 
 OURS int sigaction(int number, const struct sigaction *wanted, struct sigaction *before) {
     if (!tracing || !is_fatal(number)) return __sigaction(number, wanted, before);
-    struct sigaction old = own[number], ours, real;
+    struct sigaction old, ours, real;
+    copy_bytes(&old, &own[number], sizeof old);
     if (wanted) {
         int handled = wanted->sa_handler != SIG_DFL && wanted->sa_handler != SIG_IGN;
-        ours = *wanted;
+        copy_bytes(&ours, wanted, sizeof ours);
         if (handled) {
             ours.sa_sigaction = on_own;
             ours.sa_flags |= SA_SIGINFO;
@@ -585,10 +603,10 @@ OURS int sigaction(int number, const struct sigaction *wanted, struct sigaction 
             ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
         }
         if (__sigaction(number, &ours, &real) != 0) return -1;
-        own[number] = *wanted;
-        memset(&previous[number], 0, sizeof previous[number]);
+        copy_bytes(&own[number], wanted, sizeof *wanted);
+        clear_bytes(&previous[number], sizeof previous[number]);
     }
-    if (before) *before = old;
+    if (before) copy_bytes(before, &old, sizeof old);
     return 0;
 }
 OURS void (*signal(int number, void (*handler)(int)))(int) {
@@ -606,7 +624,7 @@ __attribute__((constructor(101))) static void start(void) {
         for (unsigned i = 0; i < sizeof fatal / sizeof *fatal; i++) {
             struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
             __sigaction(fatal[i], &action, &previous[fatal[i]]);
-            own[fatal[i]] = previous[fatal[i]];
+            copy_bytes(&own[fatal[i]], &previous[fatal[i]], sizeof *own);
         }
     }
     errno = saved;
@@ -621,8 +639,8 @@ static void log_output(int fd, const void *bytes, size_t length) {
     if (!tracing || !output || fd < 0 || length > OUTPUT_CAP - sizeof entry) return;
     if (head->written > OUTPUT_CAP - sizeof entry - length) return;
     if (!pthread_equal(first_thread, pthread_self())) return;
-    memcpy(output + head->written, entry, sizeof entry);
-    memcpy(output + head->written + sizeof entry, bytes, length);
+    copy_bytes(output + head->written, entry, sizeof entry);
+    copy_bytes(output + head->written + sizeof entry, bytes, length);
     head->written += sizeof entry + length;
 }
 
@@ -631,74 +649,81 @@ static void log_stream(FILE *stream, const void *bytes, size_t length) {
 }
 
 static int formatted(FILE *stream, const char *format, va_list arguments) {
-    if (!tracing) return vfprintf(stream, format, arguments);
+    if (!tracing) return __vfprintf_chk(stream, 0, format, arguments);
     char small[4096], *text = small;
     va_list again;
     va_copy(again, arguments);
-    int length = vsnprintf(small, sizeof small, format, arguments);
+    int length = __vsnprintf_chk(small, sizeof small, 0, sizeof small, format, arguments);
     if (length >= (int)sizeof small) {
         size_t bytes = (size_t)length + 1;
-        text = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        text = map_bytes(NULL, bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (text == MAP_FAILED) {
-            length = vfprintf(stream, format, again);
+            length = __vfprintf_chk(stream, 0, format, again);
             va_end(again);
             return length;
         }
-        vsnprintf(text, bytes, format, again);
+        __vsnprintf_chk(text, bytes, 0, bytes, format, again);
     }
     va_end(again);
     if (length < 0) return length;
     log_stream(stream, text, (size_t)length);
     int result = REAL_FWRITE(text, 1, (size_t)length, stream) == (size_t)length ? length : -1;
-    if (text != small) munmap(text, (size_t)length + 1);
+    if (text != small) unmap_bytes(text, (size_t)length + 1);
     return result;
 }
 
-int __afterd_vfprintf(FILE *stream, const char *format, va_list arguments) {
+OURS int __afterd_vfprintf(FILE *stream, const char *format, va_list arguments) {
     return formatted(stream, format, arguments);
 }
-int __afterd_vprintf(const char *format, va_list arguments) { return formatted(stdout, format, arguments); }
-int __afterd_printf(const char *format, ...) {
+OURS int __afterd_vprintf(const char *format, va_list arguments) { return formatted(stdout, format, arguments); }
+OURS int __afterd_printf(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     int result = formatted(stdout, format, arguments);
     va_end(arguments);
     return result;
 }
-int __afterd_fprintf(FILE *stream, const char *format, ...) {
+OURS int __afterd_fprintf(FILE *stream, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     int result = formatted(stream, format, arguments);
     va_end(arguments);
     return result;
 }
-int __afterd_puts(const char *text) {
-    log_output(fileno(stdout), text, strlen(text));
+OURS int __afterd_puts(const char *text) {
+    log_output(fileno(stdout), text, length_of(text));
     log_output(fileno(stdout), "\n", 1);
     return puts(text);
 }
-int __afterd_fputs(const char *text, FILE *stream) {
-    log_stream(stream, text, strlen(text));
+static int put_text(const char *text, FILE *stream) {
+    log_stream(stream, text, length_of(text));
     return fputs(text, stream);
 }
-int __afterd_fputs_unlocked(const char *text, FILE *stream) { return __afterd_fputs(text, stream); }
-int __afterd_fputc(int byte, FILE *stream) {
+OURS int __afterd_fputs(const char *text, FILE *stream) { return put_text(text, stream); }
+OURS int __afterd_fputs_unlocked(const char *text, FILE *stream) { return put_text(text, stream); }
+
+static int put_byte(int byte, FILE *stream) {
     char one = (char)byte;
     log_stream(stream, &one, 1);
     return REAL_PUTC(byte, stream);
 }
-int __afterd_putc(int byte, FILE *stream) { return __afterd_fputc(byte, stream); }
-int __afterd__IO_putc(int byte, FILE *stream) { return __afterd_fputc(byte, stream); }
-int __afterd_putc_unlocked(int byte, FILE *stream) { return __afterd_fputc(byte, stream); }
-int __afterd_fputc_unlocked(int byte, FILE *stream) { return __afterd_fputc(byte, stream); }
-int __afterd_putchar(int byte) { return __afterd_fputc(byte, stdout); }
-int __afterd_putchar_unlocked(int byte) { return __afterd_fputc(byte, stdout); }
-size_t __afterd_fwrite(const void *from, size_t size, size_t count, FILE *stream) {
+OURS int __afterd_fputc(int byte, FILE *stream) { return put_byte(byte, stream); }
+OURS int __afterd_putc(int byte, FILE *stream) { return put_byte(byte, stream); }
+OURS int __afterd__IO_putc(int byte, FILE *stream) { return put_byte(byte, stream); }
+OURS int __afterd_putc_unlocked(int byte, FILE *stream) { return put_byte(byte, stream); }
+OURS int __afterd_fputc_unlocked(int byte, FILE *stream) { return put_byte(byte, stream); }
+OURS int __afterd_putchar(int byte) { return put_byte(byte, stdout); }
+OURS int __afterd_putchar_unlocked(int byte) { return put_byte(byte, stdout); }
+
+static size_t put_items(const void *from, size_t size, size_t count, FILE *stream) {
     log_stream(stream, from, size * count);
     return REAL_FWRITE(from, size, count, stream);
 }
-size_t __afterd_fwrite_unlocked(const void *from, size_t size, size_t count, FILE *stream) {
-    return __afterd_fwrite(from, size, count, stream);
+OURS size_t __afterd_fwrite(const void *from, size_t size, size_t count, FILE *stream) {
+    return put_items(from, size, count, stream);
+}
+OURS size_t __afterd_fwrite_unlocked(const void *from, size_t size, size_t count, FILE *stream) {
+    return put_items(from, size, count, stream);
 }
 
 /* What a system call says it took: the bytes may not be there to be read, and a rest is given once more. */
@@ -707,17 +732,18 @@ static ssize_t took(int fd, const void *from, ssize_t done) {
     return done;
 }
 
-ssize_t __afterd_write(int fd, const void *from, size_t count) {
+static ssize_t put_out(int fd, const void *from, size_t count) {
     return took(fd, from, REAL_WRITE(fd, from, count));
 }
-void __afterd_perror(const char *text) {
+OURS ssize_t __afterd_write(int fd, const void *from, size_t count) { return put_out(fd, from, count); }
+OURS void __afterd_perror(const char *text) {
     int saved = errno;
     if (text && *text) {
-        log_output(2, text, strlen(text));
+        log_output(2, text, length_of(text));
         log_output(2, ": ", 2);
     }
     const char *why = strerror(saved);
-    log_output(2, why, strlen(why));
+    log_output(2, why, length_of(why));
     log_output(2, "\n", 1);
     errno = saved;
     perror(text);
@@ -725,18 +751,18 @@ void __afterd_perror(const char *text) {
 
 #ifdef AFTERD_SHARED
 OURS size_t fwrite(const void *from, size_t size, size_t count, FILE *stream) {
-    return __afterd_fwrite(from, size, count, stream);
+    return put_items(from, size, count, stream);
 }
 #undef putc
-OURS int putc(int byte, FILE *stream) { return __afterd_fputc(byte, stream); }
-OURS ssize_t write(int fd, const void *from, size_t count) { return __afterd_write(fd, from, count); }
+OURS int putc(int byte, FILE *stream) { return put_byte(byte, stream); }
+OURS ssize_t write(int fd, const void *from, size_t count) { return put_out(fd, from, count); }
 #endif
 
-ssize_t __afterd_pwrite(int fd, const void *from, size_t count, off_t at) {
+OURS ssize_t __afterd_pwrite(int fd, const void *from, size_t count, off_t at) {
     return took(fd, from, pwrite(fd, from, count, at));
 }
-ssize_t __afterd_pwrite64(int fd, const void *from, size_t count, off_t at) {
-    return __afterd_pwrite(fd, from, count, at);
+OURS ssize_t __afterd_pwrite64(int fd, const void *from, size_t count, off_t at) {
+    return took(fd, from, pwrite64(fd, from, count, at));
 }
 
 static ssize_t took_parts(int fd, const struct iovec *parts, int number, ssize_t done) {
@@ -746,28 +772,31 @@ static ssize_t took_parts(int fd, const struct iovec *parts, int number, ssize_t
     return done;
 }
 
-ssize_t __afterd_writev(int fd, const struct iovec *parts, int number) {
+OURS ssize_t __afterd_writev(int fd, const struct iovec *parts, int number) {
     return took_parts(fd, parts, number, syscall(SYS_writev, fd, parts, number));
 }
-ssize_t __afterd_pwritev(int fd, const struct iovec *parts, int number, off_t at) {
+OURS ssize_t __afterd_pwritev(int fd, const struct iovec *parts, int number, off_t at) {
     return took_parts(fd, parts, number, pwritev(fd, parts, number, at));
 }
-ssize_t __afterd_pwritev64(int fd, const struct iovec *parts, int number, off_t at) {
-    return __afterd_pwritev(fd, parts, number, at);
+OURS ssize_t __afterd_pwritev64(int fd, const struct iovec *parts, int number, off_t at) {
+    return took_parts(fd, parts, number, pwritev64(fd, parts, number, at));
 }
-int __afterd_vdprintf(int fd, const char *format, va_list arguments) {
+static int formatted_to(int fd, const char *format, va_list arguments) {
     va_list again;
     va_copy(again, arguments);
     char text[4096];
-    int length = vsnprintf(text, sizeof text, format, again);
+    int length = __vsnprintf_chk(text, sizeof text, 0, sizeof text, format, again);
     va_end(again);
     if (length > 0) log_output(fd, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
-    return vdprintf(fd, format, arguments);
+    return __vdprintf_chk(fd, 0, format, arguments);
 }
-int __afterd_dprintf(int fd, const char *format, ...) {
+OURS int __afterd_vdprintf(int fd, const char *format, va_list arguments) {
+    return formatted_to(fd, format, arguments);
+}
+OURS int __afterd_dprintf(int fd, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    int result = __afterd_vdprintf(fd, format, arguments);
+    int result = formatted_to(fd, format, arguments);
     va_end(arguments);
     return result;
 }
@@ -778,8 +807,8 @@ int __afterd_dprintf(int fd, const char *format, ...) {
  * of these names, with other parameters: those are called instead, as they would be of the C library's. */
 
 static void put(const char *text) {
-    log_output(2, text, strlen(text));
-    REAL_FWRITE(text, 1, strlen(text), stderr); /* fputs would be made a call of our own fwrite */
+    log_output(2, text, length_of(text));
+    REAL_FWRITE(text, 1, length_of(text), stderr); /* fputs would be made a call of our own fwrite */
 }
 
 static void say(const char *prefix, const char *format, va_list arguments, int number) {
@@ -811,10 +840,15 @@ OURS void error_at_line(int status, int number, const char *file, unsigned line,
     static const char *last_file;
     static unsigned last_line;
     char prefix[PATH];
-    if (error_one_per_line && last_file && last_line == line && !strcmp(last_file, file)) return;
+    if (error_one_per_line && last_file && last_line == line && same_text(last_file, file)) return;
     last_file = file;
     last_line = line;
-    snprintf(prefix, sizeof prefix, "%s:%s:%u", program_invocation_name, file, line);
+    struct text to = {prefix, prefix + sizeof prefix, 1};
+    add(&to, program_invocation_name);
+    add(&to, ":");
+    add(&to, file);
+    add(&to, ":");
+    add_number(&to, line, 1);
     va_list arguments;
     va_start(arguments, format);
     say(prefix, format, arguments, number ? number : -1);
@@ -858,7 +892,7 @@ OURS void vsyslog(int priority, const char *format, va_list given) {
     va_list again;
     va_copy(again, given);
     char text[4096];
-    int length = vsnprintf(text, sizeof text, format, again);
+    int length = __vsnprintf_chk(text, sizeof text, 0, sizeof text, format, again);
     va_end(again);
     if (length > 0)
         log_output(SYSTEM_LOG, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
@@ -871,19 +905,19 @@ OURS ssize_t send(int socket, const void *from, size_t count, int flags) {
 
 /* ---- how the process ended ---- */
 
-_Noreturn void __afterd_exit(int status) {
+OURS _Noreturn void __afterd_exit(int status) {
     ended(1, (word)(unsigned)status);
     exit(status);
 }
-_Noreturn void __afterd__exit(int status) {
+OURS _Noreturn void __afterd__exit(int status) {
     ended(1, (word)(unsigned)status);
     _exit(status);
 }
-_Noreturn void __afterd__Exit(int status) {
+OURS _Noreturn void __afterd__Exit(int status) {
     ended(1, (word)(unsigned)status);
     _Exit(status);
 }
-_Noreturn void __afterd_quick_exit(int status) {
+OURS _Noreturn void __afterd_quick_exit(int status) {
     ended(1, (word)(unsigned)status);
     quick_exit(status);
 }
