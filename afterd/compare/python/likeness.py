@@ -50,7 +50,8 @@ class Likeness:
         types, green_types = (run.trace.raw.header["types"] for run in (steps, green))
         addresses = steps.trace.addresses, green.trace.addresses
         own, green_own = (self._own_modules(run) for run in (steps, green))
-        self.comparison = Comparison(types, green_types, addresses, (own, green_own))
+        clocks = steps.trace.clock, green.trace.clock
+        self.comparison = Comparison(types, green_types, addresses, (own, green_own), clocks)
         self._known: dict[tuple[int, int, int, int, int], _Known] = {}
         self.guessed = 0  # answers so far for which nothing but a type was known
         self.unseen = 0  # those for which what lies deeper was recorded of neither

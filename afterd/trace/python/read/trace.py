@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from afterd.trace.python.read.addresses import Addresses
+from afterd.trace.python.read.clock import Clock
 from afterd.trace.python.read.frames import Frame, FrameBuilder
 from afterd.trace.python.read.iterations import Iterations
 from afterd.trace.python.read.program import Module, Node, load_lines, load_module
@@ -42,6 +43,7 @@ class Trace:
         self._nodes: dict[int, tuple[Node | None, Kind]] = {}
         self.raised = Raised(self)
         self.addresses = Addresses(self)
+        self.clock = Clock(self)
         self.iterations = Iterations(self)
 
     def __len__(self) -> int:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from afterd.execution.scratch import RUN_FOLDER
 from afterd.model.term import BOOL, INT, OPAQUE, STRING, Sort, Value, ieee
 from afterd.trace.python.read.addresses import ADDRESS, NO_ADDRESSES, Addresses
+from afterd.trace.python.read.clock import NO_CLOCK, Clock
 from afterd.trace.python.read.tracefile import Recorded
 from afterd.trace.python.record.describe import CUT
 from afterd.trace.trees import in_one_tree
@@ -71,7 +72,7 @@ def _is_nobodys(_module: str) -> bool:
 
 
 class Comparison:
-    """Values of two runs: equal up to identities and addresses, which no two runs share."""
+    """Values of two runs: equal up to identities, addresses and readings of the clock, which no two runs share."""
 
     def __init__(
         self,
@@ -79,12 +80,14 @@ class Comparison:
         green_types: Types,
         addresses: tuple[Addresses, Addresses] | None = None,
         own: tuple[IsOwn, IsOwn] = (_is_nobodys, _is_nobodys),
+        clocks: tuple[Clock, Clock] = (NO_CLOCK, NO_CLOCK),
     ) -> None:
         self.types = types
         self.green_types = green_types
         self._names, self._green_names = _TypeNames(types), _TypeNames(green_types)
         self.addresses = addresses or (NO_ADDRESSES, NO_ADDRESSES)
         self._is_own = own
+        self._clocks = clocks
 
     def equal(self, value: Recorded, green: Recorded) -> bool:
         """Same type, and same content as far as it was recorded."""
@@ -92,7 +95,7 @@ class Comparison:
             return True
         if not isinstance(value, tuple) or not isinstance(green, tuple):
             same = type(value) is type(green) and (value == green or value != value)  # noqa: PLR0124 # NaN
-            return same or self._are_addresses(value, green)
+            return same or self._are_of_the_run(value, green)
         if value[:1] != green[:1]:
             return False
         match value[0]:
@@ -105,28 +108,38 @@ class Comparison:
                 return self._items(recorded_items(value), recorded_items(green))
             case "q":
                 return value[2] == green[2] and not self._of_other_code(value[1], green[1])
-        return bool(value[1:3] == green[1:3]) or self._are_addresses(value, green)
+        return bool(value[1:3] == green[1:3]) or self._are_of_the_run(value, green)
 
-    def _are_addresses(self, value: Recorded, green: Recorded) -> bool:
-        """Whether nothing but addresses tells two values apart, or where the two versions' trees lie, or what is within
-        the folder that each run has for its temporary files: names there are drawn at random.
+    def _are_of_the_run(self, value: Recorded, green: Recorded) -> bool:
+        """Whether nothing tells two values apart but addresses, readings of the clock, where the two versions' trees
+        lie, or what is within the folder that each run has for its temporary files: names there are drawn at random.
         """
         mine, other = self.addresses
         if isinstance(value, bytes) and isinstance(green, bytes):
-            return self._are_addresses(value.decode("latin-1"), green.decode("latin-1"))
+            return self._are_of_the_run(value.decode("latin-1"), green.decode("latin-1"))
         if isinstance(value, str) and isinstance(green, str):
             value, green = in_one_tree(value), in_one_tree(green)
             if value == green:
                 return True
             if RUN_FOLDER in value and _SCRATCH.sub("", value) == _SCRATCH.sub("", green):
                 return True
-            return (
-                _may_name(value) and _may_name(green) and mine.masked(value) == other.masked(green)
+            if not (_has_digits(value) and _has_digits(green)):
+                return False
+            read, read_there = (
+                clock.masked(each) for clock, each in zip(self._clocks, (value, green), strict=True)
             )
+            return mine.masked(read) == other.masked(read_there)
         if isinstance(value, tuple) and isinstance(green, tuple):
             ends = zip(value[3:], green[3:], strict=True)
-            return value[1] == green[1] and all(self._are_addresses(*end) for end in ends)
-        return mine.is_address(value) and other.is_address(green)
+            return value[1] == green[1] and all(self._are_of_the_run(*end) for end in ends)
+        return (mine.is_address(value) and other.is_address(green)) or self._are_readings(
+            value, green
+        )
+
+    def _are_readings(self, value: Recorded, green: Recorded) -> bool:
+        """Whether both are what the clock said, each in its own run."""
+        unit = self._clocks[0].unit(value)
+        return bool(unit) and unit == self._clocks[1].unit(green)
 
     def _objects(self, value: Recorded, green: Recorded) -> bool:
         mine, other = self.types[value[2]], self.green_types[green[2]]
@@ -221,8 +234,8 @@ class _TypeNames:
         return [name for name in found if name is not None and name != "object"]
 
 
-def _may_name(text: str) -> bool:
-    """Whether there can be an address in a text."""
+def _has_digits(text: str) -> bool:
+    """Whether there can be an address or a time in a text."""
     return any(map(str.isdigit, text))
 
 

@@ -16,6 +16,8 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import wraps
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
+from time import localtime
+from time import time as _now  # before a program's test sets it
 from types import CodeType, FrameType
 from typing import Any
 
@@ -54,6 +56,7 @@ class Session:
             signal.signal(signal.SIGTERM, lambda _number, frame: self._end(frame, waits=True))
         self.counter = Counter() if settings.mode == "count" else None
         self.tally = Tally(Path(settings.out))
+        self.began = _now()
         self.collected = 0
         self.failures: list[Failure] = []
         self.tests: list[dict[str, Any]] = []
@@ -158,6 +161,7 @@ class Session:
             "threads": len(self.recorder.recording.threads),
             "notes": sorted(self.notes),
             "replaced": self.replacing is not None and self.replacing.met,
+            "clock": [self.began, _now(), localtime().tm_gmtoff],
         }
 
     def _thread_starts(self) -> None:

@@ -189,7 +189,7 @@ class WarmPython:
             VARIABLE: json.dumps(given),
         }
         argv = (python.interpreter, *python.options, "-m", f"{PACKAGE}.warm")
-        command = replace(self.command, argv=argv, environment=environment)
+        command = replace(self.command, argv=argv, environment=environment, fixed_addresses=True)
         limits = replace(self.limits, timeout=WARM.life, repeats=0)  # who asked it is told
         self._server = threading.Thread(
             target=self._supervise, args=(command, limits), name="warm-python", daemon=True

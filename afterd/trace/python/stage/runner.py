@@ -223,7 +223,9 @@ def _run(
     paths = tuple((tree / folder).resolve() for folder in request.pythonpath)
     environment = environment_for(request.environment, runtime.resolve(), settings.resolve(), paths)
     typed = beside_own_paths(request.command, _OWN_PATHS)
-    command = Command(typed, (tree / request.folder).resolve(), environment, merge=True)
+    command = Command(
+        typed, (tree / request.folder).resolve(), environment, merge=True, fixed_addresses=True
+    )
     version = settings.parent.name  # what is recorded is kept by it
     recording = Recording(command, tree, request.limits.timeout, version)
     result = None
