@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from npm_packages import NoNpmError, npm
 
 from afterd.errors import TestError
 from afterd.execution.failures.pytest_reports import FILE_NAME, read_reports
 from afterd.execution.process import Command, Ending, ProcessResult
 from afterd.execution.recipe import Recipe
 from afterd.execution.runners import RUNNERS, Detected, detect, runner_named
+from afterd.execution.runners.npm_ava import failed_titles
 from afterd.execution.runners.plugins import afterd_outcomes
 from afterd.execution.runners.python import python_path
 from afterd.execution.runners.unittest import test_under_way as under_way
 from afterd.execution.sandbox import run
 from afterd.execution.verdict import judge
 from afterd.limits import ProcessLimits
+from afterd.model.outcome import Unresolved
 
 LIMITS = ProcessLimits(timeout=120.0)
 
@@ -421,6 +425,38 @@ def test_tape(tmp_path: Path) -> None:
     assert failing == ("test/bad.js",)
     alone = carried_out(root, found, runner_named("npm").one_test(found, "test/bad.js"))
     assert runner_named("npm").failing_tests(alone) == failing
+
+
+AVA = {
+    "test.js": "import test from 'ava';\ntest('adds', t => t.is(1, 1));\n",
+    "test/deep/parse.js": "import test from 'ava';\ntest('adds › one', t => t.is(1, 2));\ntest('ok', t => t.pass());\n",
+    "test/deep/test-more.js": "import test from 'ava';\ntest('!no', t => { throw new Error('x'); });\n",
+    "test/_util.js": "",
+}
+
+
+def test_ava(tmp_path: Path) -> None:
+    """None of its tests had a name: `xo && ava` was "already red", as of a file some tests were new (query-string)."""
+    package = {"name": "x", "type": "module", "scripts": {"test": "ava"}}
+    root = write(tmp_path, {"package.json": json.dumps(package), **AVA})
+    try:
+        npm(root, "install", "ava@6", "--no-save", "--no-package-lock", "--ignore-scripts")
+    except NoNpmError as error:
+        pytest.skip(str(error))
+    ids = {"test/deep/parse.js > adds › one", "test/deep/test-more.js > !no"}
+    check_one_by_one(root, ids, "test/deep/parse.js > ok")
+    found = failing_of(root)[0]
+    gone = carried_out(
+        root, found, runner_named("npm").one_test(found, "test/deep/parse.js > none")
+    )
+    assert judge(gone, "none", ()).reason is Unresolved.UNTESTABLE
+
+
+def test_ava_of_one_file() -> None:
+    """A title begins with no words of the file where one file ran."""
+    assert [*failed_titles("not ok 1 - a › b\nok 2 - c\nnot ok 3 - d # TODO\n", ["test.js"])] == [
+        ("test.js", "a › b")
+    ]
 
 
 GO = """\

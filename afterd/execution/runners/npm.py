@@ -14,6 +14,7 @@ from typing import Any
 
 from afterd.execution.failures.suites import Family, failed_tests
 from afterd.execution.process import ProcessResult
+from afterd.execution.runners.npm_ava import failed_titles, wanted_title
 from afterd.execution.runners.npm_imports import needs_no_build
 from afterd.execution.runners.npm_scripts import (
     KINDS,
@@ -36,6 +37,7 @@ _BETWEEN = " > "
 _ROOT = "afterd-root"
 _RED = "afterd-red"
 _SEVERAL = "afterd-calls"
+_AVA = "afterd-ava"  # a run of it left this, with the one file that was asked for
 _PARTS = "afterd-parts"
 _PATH = 'PATH="$PWD/node_modules/.bin:$PATH"; export PATH'
 _NAMED_FILE = re.compile(r"(?:\(|at |file://)(?P<file>/?[\w.@/+-]+\.[cm]?[jt]sx?):\d")
@@ -91,6 +93,9 @@ class Npm:
         if found := tuple(dict.fromkeys(t for each in reports for t in _failed_tests(each, root))):
             return found
         output += result.stderr.whole()
+        if (result.directory / _AVA).exists():
+            asked = text(result.directory / _AVA).strip()
+            return tuple(dict.fromkeys(_of_ava(output, Path(root), asked)))
         found = tuple(dict.fromkeys(_not_ok(output, root)))
         return found or failed_tests(output, Family.TAP, Family.JEST, Family.VITEST)
 
@@ -112,14 +117,10 @@ class Npm:
             return _by_title(calls, test_id) or detected.test
         found = _call_for(calls, file)
         kind = found.kind
-        wanted = title.replace(_BETWEEN, " ")  # as the runners join them
-        begin = (
-            "^ ?" if kind.name == "Vitest" else "^"
-        )  # some begin with the file's title, which is empty
         asked = title and kind.title and not _HOOK.search(title)
-        only = (kind.title, f"{begin}{_escaped_title(wanted)}$") if asked else ()
+        only = (kind.title, _pattern(kind, title)) if asked else ()
         argv = (*without_others(found, file), *_run_once(kind), *only, *_as_file(kind, file))
-        return ("sh", "-c", f'{_begin(found)}exec "$@"', "sh", *argv)
+        return ("sh", "-c", f'{_begin(found, file)}exec "$@"', "sh", *argv)
 
 
 _MODULES = """\
@@ -209,10 +210,11 @@ def _calls_of(command: tuple[str, ...]) -> tuple[Call, ...]:
 
 def _by_title(calls: Sequence[Call], title: str) -> tuple[str, ...]:
     """One test of which only the title is known, as an older Mocha tells no files; () where that cannot be asked."""
-    if [call.kind.name for call in calls] != ["Mocha"] or _BETWEEN in title or _HOOK.search(title):
+    names = [call.kind.name for call in calls]
+    if names not in (["Mocha"], ["AVA"]) or _BETWEEN in title or _HOOK.search(title):
         return ()
     [call] = calls
-    argv = (*call.argv, call.kind.title, f"^{_escaped_title(title)}$")
+    argv = (*call.argv, *_run_once(call.kind), call.kind.title, _pattern(call.kind, title))
     return ("sh", "-c", f'{_begin(call)}exec "$@"', "sh", *argv)
 
 
@@ -270,19 +272,36 @@ def _quoted(parts: Sequence[str]) -> str:
     return ", ".join(f"`{part}`" for part in parts)
 
 
-def _begin(found: Call) -> str:
+def _begin(found: Call, file: str = "") -> str:
     """What stands before a runner: its variables, and the folder that the paths in its output are below."""
     exported = f"; export {shlex.join(found.variables)}" if found.variables else ""
-    return f'{_PATH}{exported}; pwd -P > "$AFTERD_RUN/{_ROOT}"; '
+    told = f'echo {shlex.quote(file)} > "$AFTERD_RUN/{_AVA}"; ' if found.kind.name == "AVA" else ""
+    return f'{_PATH}{exported}; pwd -P > "$AFTERD_RUN/{_ROOT}"; {told}'
 
 
 def _run_once(kind: RunnerKind) -> tuple[str, ...]:
-    return {"Vitest": ("--run",), "Jest": ("--ci",)}.get(kind.name, ())
+    return {"Vitest": ("--run",), "Jest": ("--ci",), "AVA": ("--tap",)}.get(kind.name, ())
 
 
 def _as_file(kind: RunnerKind, file: str) -> tuple[str, ...]:
     """How a file is asked for: Jest reads a pattern."""
     return ("--runTestsByPath", file) if kind.name == "Jest" else (file,)
+
+
+def _pattern(kind: RunnerKind, title: str) -> str:
+    """How one title is asked for, its parts joined as the runner joins them."""
+    if kind.name == "AVA":
+        return wanted_title(title)
+    begin = (
+        "^ ?" if kind.name == "Vitest" else "^"
+    )  # some begin with the file's title, which is empty
+    return f"{begin}{_escaped_title(title.replace(_BETWEEN, ' '))}$"
+
+
+def _of_ava(output: str, root: Path, asked: str) -> Iterator[str]:
+    files = [asked] if asked else [each.relative_to(root).as_posix() for each in _tests(root)]
+    for file, title in failed_titles(output, files):
+        yield _BETWEEN.join(filter(None, (file, title)))
 
 
 def _escaped_title(title: str) -> str:

@@ -55,7 +55,8 @@ KINDS = (
                "--testNamePattern", compiles=True, to_end="--bail=0"),
     RunnerKind("Mocha", re.compile(r"(?:^|/)_?mocha$"), ("--reporter", "json"), "--grep", to_end="--no-bail"),
     RunnerKind("node:test", re.compile(r"(?:^|/)node$"), (), "--test-name-pattern"),
-    RunnerKind("TAP", re.compile(r"(?:^|/)(?:tape|tap|tap-spec|ava|uvu|tst)$"), ()),
+    RunnerKind("AVA", re.compile(r"(?:^|/)ava$"), ("--tap",), "--match", to_end="--no-fail-fast"),
+    RunnerKind("TAP", re.compile(r"(?:^|/)(?:tape|tap|tap-spec|uvu|tst)$"), ()),
 )  # fmt: skip
 
 
@@ -195,7 +196,7 @@ def _stops_early(root: Path, kind: RunnerKind) -> bool:
         own = json.loads(text(root / "package.json")).get(kind.name.lower(), {})
     except (ValueError, AttributeError):
         own = {}
-    stops = re.compile(r"\bbail\b['\"]?\s*:\s*+(?!false\b|0\b)")
+    stops = re.compile(r"\b(?:bail|failFast)\b['\"]?\s*:\s*+(?!false\b|0\b)")
     return any(map(stops.search, (*settings, json.dumps(own))))
 
 
