@@ -22,7 +22,7 @@ from afterd.daemon.tested import failing_of, tested_at
 from afterd.daemon.unheld import chosen_settings
 from afterd.errors import LostRunError
 from afterd.localization.ranker import Ranker
-from afterd.model.explanation import Explanation
+from afterd.model.explanation import THE_SUITE, Explanation
 from afterd.model.outcome import FailureKind, FailureSignature
 from afterd.model.progress import Progress
 from afterd.pipeline.explain import keep
@@ -33,7 +33,7 @@ from afterd.store.jobs import Job, JobQueue
 from afterd.store.journal import StoredJournal
 from afterd.store.verdicts import StoredVerdict, keep_verdict, verdicts_at
 from afterd.vcs.repository import common_directory, open_repository, resolve
-from afterd.workspace import THE_SUITE, FailingTest, opened_workspace, range_between, suite_of
+from afterd.workspace import FailingTest, opened_workspace, range_between, suite_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ class Status(StrEnum):
     GREEN = "green"  # nothing fails
 
 
+THE_SUITE = "the test suite"  # the test, where those of a suite have no names
 NO_GREEN = "there is no green to compare with"
 """Part of the reason where a test is new, or its own text is what changed."""
 ALWAYS_RED = "as far back as the history goes"

@@ -12,7 +12,7 @@ from afterd.errors import TestError
 from afterd.execution.failures.lacks import Lack, lack_of
 from afterd.execution.runners.interpreters import own_modules
 from afterd.limits import REPORT
-from afterd.model.explanation import Status
+from afterd.model.explanation import NO_GREEN, Status
 from afterd.model.outcome import Unresolved
 from afterd.model.progress import Progress
 from afterd.model.wording import first_names
@@ -299,7 +299,9 @@ class _Look:
             tests = tuple(self.suite.test(name) for name in sorted(before, key=self._size))
             return Broken(self.suite, tests, tuple(self._set_aside(replace(aside, before={}))))
         reason = " ".join(self._set_aside(aside))
-        if before:
+        if not before:
+            reason += f" So {NO_GREEN}."
+        else:
             reason += " Nothing broke in this range; --history looks for where they did."
         return Broken(self.suite, status=Status.ALREADY_RED, reason=reason)
 

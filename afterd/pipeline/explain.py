@@ -20,7 +20,7 @@ from afterd.execution.oracle import Oracle
 from afterd.execution.signature import same_failure, telling_signature
 from afterd.localization.ranker import Ranker
 from afterd.model.change import NOTHING
-from afterd.model.explanation import Explanation, RevisionRange, Status
+from afterd.model.explanation import THE_SUITE, Explanation, RevisionRange, Status
 from afterd.model.outcome import Outcome, Unresolved, Verdict
 from afterd.model.progress import Progress, Silent
 from afterd.pipeline.answer import answered_meanwhile, unanswered_explanation
@@ -50,7 +50,6 @@ from afterd.report.masking import Masker
 from afterd.store.explanations import add_ranking, save
 from afterd.vcs.history import find_baseline
 from afterd.workspace import (
-    THE_SUITE,
     FailingTest,
     Phase,
     PhaseClock,

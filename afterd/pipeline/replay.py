@@ -10,7 +10,7 @@ from afterd.execution.oracle import Oracle
 from afterd.execution.recipe import Recipe, Scope
 from afterd.limits import REPORT
 from afterd.model.change import Change, ChangeList, ChangeSet, in_order
-from afterd.model.explanation import Explanation
+from afterd.model.explanation import THE_SUITE, Explanation
 from afterd.model.location import LineSpan
 from afterd.model.outcome import Outcome
 from afterd.model.progress import Progress, Silent
@@ -20,7 +20,6 @@ from afterd.store.outcomes import StoredOutcomes
 from afterd.vcs.file_changes import tree_patch
 from afterd.vcs.lacking import lacking_key
 from afterd.workspace import (
-    THE_SUITE,
     Range,
     Workspace,
     detected_tests,

@@ -18,7 +18,7 @@ from rich.text import Text
 from afterd.config import command_line
 from afterd.limits import REPORT
 from afterd.model.change import Change, in_order
-from afterd.model.explanation import ALWAYS_RED, NO_GREEN, Explanation, Status
+from afterd.model.explanation import ALWAYS_RED, NO_GREEN, THE_SUITE, Explanation, Status
 from afterd.report import sanitize
 
 
@@ -270,12 +270,17 @@ def next_steps(explanation: Explanation) -> list[tuple[str, str]]:
 
 
 def explain_command(explanation: Explanation, option: str = "") -> str:
-    """The command that explains this test once more, as it can be typed."""
+    """The command that explains this test once more, as it can be typed: what afterd wrote itself to build with it
+    finds again, and a test has a name.
+    """
     words = ["afterd", "explain"]
     words.append(
         f"{explanation.range.good[: REPORT.commit]}..{explanation.range.bad[: REPORT.commit]}"
     )
     words += [option] if option else []
+    if any("\n" in word for word in explanation.build_command):
+        named = [] if explanation.test == THE_SUITE else ["--test", shlex.quote(explanation.test)]
+        return " ".join((*words, *named))
     for name, argv in (
         ("--build", explanation.build_command),
         ("--test", explanation.test_command),

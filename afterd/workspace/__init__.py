@@ -4,7 +4,6 @@ from afterd.workspace.brought_files import words_of_command
 from afterd.workspace.named_tests import file_of_test, is_asked_for, typed_names
 from afterd.workspace.phases import Phase, PhaseClock
 from afterd.workspace.suites import (
-    THE_SUITE,
     FailingTest,
     Suite,
     SuiteRun,
@@ -32,7 +31,6 @@ from afterd.workspace.workspace import (
 )
 
 __all__ = [
-    "THE_SUITE",
     "FailingTest",
     "Phase",
     "PhaseClock",

@@ -33,6 +33,7 @@ from afterd.execution.runners.unittest import REPORTING, Unittest
 from afterd.execution.runners.version_file import version_files, version_variables
 from afterd.execution.signature import telling_signature
 from afterd.execution.told import THE_END
+from afterd.model.explanation import THE_SUITE
 from afterd.model.outcome import FailureSignature
 from afterd.model.progress import Progress
 from afterd.trace.python.stage import (
@@ -57,7 +58,6 @@ from afterd.workspace.test_command import (
 from afterd.workspace.whole_command import uncut_command
 from afterd.workspace.workspace import Workspace
 
-THE_SUITE = "the test suite"
 AUTO = "auto"
 _UNCOUNTED = frozenset({"Cargo", "Go", "npm", "Ruby"})
 _OF_PYTHON = frozenset({"pytest", *REPORTING})

@@ -442,3 +442,15 @@ def test_a_command_line_with_semicolons_is_one_test() -> None:
 )
 def test_a_run_of_one_test_is_known_by_what_its_runner_says(said: str, *, alone: bool) -> None:
     assert ran_one_test(f"x\n{said}\n") is alone
+
+
+def test_a_runner_that_gave_up_is_no_abort() -> None:
+    """Grunt's last line was told as SIGABRT (jsdiff)."""
+    said = read(
+        "1 failing\nWarning: Task failed. Use --force to continue.\n\nAborted due to warnings.\n", 6
+    )
+    assert said.message != "SIGABRT"
+    assert (
+        read("a.sh: line 1:  7311 Aborted                 (core dumped) ./a\n", 134).message
+        == "SIGABRT"
+    )

@@ -125,7 +125,37 @@ TITLED = """\
 """
 CATCH = "tests/a.cpp:5: FAILED:\n  REQUIRE( add(1) == 4 )\nwith expansion:\n  3 == 4\n"
 
+AVA = """\
+not ok 47 - parse › multiple brackets
+  ---
+    name: AssertionError
+    assertion: t.deepEqual()
+    details:
+      'Difference (- actual, + expected):': |2-
+          {
+            foo: [
+        -     'biz',
+        -     'boz',
+        +     'bar',
+            ],
+          }
+    message: ''
+    at: 'ExecutionContext.deepEqual (file:///x/node_modules/ava/lib/assert.js:339:15)'
+  ...
+"""
+EXAMPLE = """\
+--- FAIL: ExampleFirstLine (0.00s)
+got:
+First
+line. < may break
+want:
+First
+line. < must break
+FAIL
+"""
 CASES = [
+    (AVA, "'biz'", "'bar'", "", 0),
+    (EXAMPLE, "line. < may break", "line. < must break", "", 0),
     (JEST, "184", "300", "test/sum.test.js", 3),
     (VITEST, "184", "300", "test/a.test.ts", 5),
     (MOCHA, "184", "300", "test/a.js", 5),

@@ -144,6 +144,7 @@ def test_a_test_that_changed_is_no_regression(tmp_path: Path) -> None:
     status, found = explained(tmp_path / "r", {"ops.py": OPS, "tests/test_ops.py": TEST}, bad)
     assert status != 0
     assert "the text changed, and only the new one fails" in found["reason"]
+    assert found["reason"].endswith("So there is no green to compare with.")
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node")

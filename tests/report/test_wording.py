@@ -40,3 +40,23 @@ def test_a_new_test_was_not_already_red() -> None:
     assert not any("--good" in command for command, _ in next_steps(new))
     old = replace(new, reason=f"It fails {ALWAYS_RED}.")
     assert not any("--good" in command for command, _ in next_steps(old)), "there is none to name"
+
+
+def test_what_afterd_wrote_itself_to_build_with_is_not_to_be_typed() -> None:
+    """Of a package the advice was a script of 1,500 characters (jsdiff)."""
+    found = Explanation(
+        id=7,
+        test="the test suite",
+        status=Status.ALREADY_RED,
+        range=RevisionRange("a" * 40, "b" * 40),
+        build_command=("sh", "-c", "set -e\nnpm ci"),
+        test_command=("npm", "test"),
+    )
+    again = "afterd explain aaaaaaaaaa..bbbbbbbbbb --good REV"
+    assert next_steps(found)[0][0] == again
+    assert (
+        next_steps(replace(found, test="a.js > it's"))[0][0]
+        == f"{again} --test 'a.js > it'\"'\"'s'"
+    )
+    typed = replace(found, build_command=("sh", "-c", "make all"))
+    assert next_steps(typed)[0][0] == f"{again} --build 'make all' --test 'npm test'"

@@ -68,7 +68,7 @@ _PANIC = re.compile(
 _CRASHED = re.compile(
     r"(?:^|: *)(?:(?:line )?\d+: +)?(?:\d+ )?(?P<what>Segmentation fault|Aborted|Abort trap"
     r"|Bus error|Floating point exception|Illegal instruction|Trace/breakpoint trap)"
-    r"(?:: \d+)?(?: +\(core dumped\))?(?: +(?P<process>[^\s(|<>&;]+).*)?$",
+    r"(?! \w)(?:: \d+)?(?: +\(core dumped\))?(?: +(?P<process>[^\s(|<>&;]+).*)?$",
     re.MULTILINE,
 )
 _REFUSED = re.compile(  # of compilers (GCC, clang, rustc) and linkers; make's own last line names the file alone

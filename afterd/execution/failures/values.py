@@ -41,6 +41,12 @@ _WAYS = (
     # TAP's YAML, as tape, node-tap and node:test write it
     rf"^ *not ok \d+ *-? *{_MESSAGE}\n[ \t]*---\n(?:[^\n]*\n){{0,6}}?\s*expected: *(?:\|-?\n)?\s*{_EXPECTED}\n"
     rf"\s*actual: *(?:\|-?\n)?\s*{_OBSERVED}\n",
+    # AVA's, of which the place is its own
+    rf"^not ok \d+ - {_MESSAGE}\n +---\n(?:[^\n]*\n){{0,6}}?[^\n]*Difference \(- actual, \+ expected\)[^\n]*\n"
+    rf"(?:[^\n]*\n)*?\s*- *{_OBSERVED}\n(?:\s*- [^\n]*\n)*\s*\+ *{_EXPECTED}\n",
+    # An example of Go's, of which what is printed is compared: the first line that differs
+    rf"^--- FAIL: Example[^\n]*\ngot:\n(?P<same>(?:[^\n]*\n)*?){_OBSERVED}\n(?:[^\n]*\n)*?want:\n(?P=same)"
+    rf"(?!(?P=observed)$){_EXPECTED}$",
     # Rust
     rf"panicked at (?:'|[^\n]*?:\d+:\d+:\n)(?P<message>assertion[^\n]*?)\n[ \t]*left: `?{_OBSERVED}`?,?\n"
     rf"\s*right: `?{_EXPECTED}`?'?(?:, {_PLACE}[^\n]*)?$",

@@ -16,10 +16,9 @@ from afterd.localization.fusion import SEEN
 from afterd.localization.votes.lines import changed_lines
 from afterd.localization.votes.votes import Counted, NoVoteError, Votes
 from afterd.model.change import FileKind
-from afterd.model.explanation import CauseNode, Evidence, Explanation, TreeStep
+from afterd.model.explanation import THE_SUITE, CauseNode, Evidence, Explanation, TreeStep
 from afterd.store.explanations import explained_ids, load
 from afterd.vcs.kinds import kind_of
-from afterd.workspace import THE_SUITE
 
 _STRENGTH = {Evidence.PROVED: 3.0, Evidence.OBSERVED: 2.0, Evidence.INFERRED: 1.0}
 
