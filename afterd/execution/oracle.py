@@ -139,7 +139,7 @@ class Oracle:
         if (known := self._known(tree)) is not None:
             self.ledger.cached += 1
             return known.built
-        if self.ledger.seconds_left == 0.0:
+        if self.ledger.exhausted:
             return False
         key = key_of_build(self.recipe, tree)
         outcome = self._session.get(key) or self._cache.get(key)
@@ -305,6 +305,7 @@ class Ledger:
         self._began = clock()
         self.tests = 0
         self.builds = 0
+        self._in_vain = 0  # builds after which nothing was run
         self.cached = 0
         self.remembered = 0
         self.confirmation = 0
@@ -320,6 +321,7 @@ class Ledger:
             self.tests += attempt.tests
         self.warm += attempt.warm_tests
         self.builds += attempt.builds
+        self._in_vain += 0 if attempt.tests else attempt.builds
         self._build_seconds += attempt.outcome.build_seconds
         self._test_seconds += attempt.outcome.test_seconds
 
@@ -336,9 +338,17 @@ class Ledger:
         return None if self.budget.runs is None else max(0, self.budget.runs - self.tests)
 
     @property
+    def exhausted(self) -> bool:
+        """Whether no more may be built, or asked either: time is up, or as many builds as runs are allowed came to
+        no run. Sets that do not build cost no run, and there is no end of them.
+        """
+        runs = self.budget.runs
+        return self.seconds_left == 0.0 or (runs is not None and self._in_vain >= runs)
+
+    @property
     def spent(self) -> bool:
         """Whether nothing more may be run."""
-        return self.seconds_left == 0.0 or self.runs_left == 0
+        return self.exhausted or self.runs_left == 0
 
     def counts(self) -> RunCounts:
         """The counts so far; the seconds of tracing and solving are others' to add."""

@@ -144,7 +144,7 @@ def search(
             verdict_before=bisection.verdict_before if bisection is not None else not_told,
             halving=_halving(case, wanted, oracle, tracing, bisection),
             width=oracle.width,
-            watch=Watch(lambda: oracle.ledger.seconds_left == 0.0),
+            watch=Watch(lambda: oracle.ledger.exhausted),
             refused=variants.refused,
             came_further=variants.came_further,
         )

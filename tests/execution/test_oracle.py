@@ -329,6 +329,18 @@ def test_a_budget_of_runs(span: Range) -> None:
     assert oracle.counts().tests == 2
 
 
+def test_a_budget_of_runs_ends_a_search_that_only_builds(span: Range) -> None:
+    """None of the variants came to a test run, and there was no end of them."""
+    oracle = span.oracle(build="test -n ''", budget=Budget(runs=2))
+    sets = [change_set("c1"), change_set("c3"), change_set("c1", "c3")]
+    tried = [oracle.outcome(sets[0]).built, oracle.spent, oracle.builds(sets[1]), oracle.spent]
+    assert tried == [False, False, False, True]
+    assert oracle.outcome(sets[2]).reason is Unresolved.NOT_RUN
+    assert not oracle.builds(sets[2])
+    assert (oracle.counts().builds, oracle.counts().tests) == (2, 0)
+    assert oracle.ledger.exhausted, "nothing is asked of a trace or a compiler any more either"
+
+
 def test_a_budget_of_time_cuts_the_run_that_is_under_way(span: Range) -> None:
     oracle = span.oracle("sleep 60", build="", budget=Budget(seconds=0.4))
     began = time.monotonic()

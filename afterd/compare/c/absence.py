@@ -168,8 +168,10 @@ def _calls_to(
     activation that it has: the block that calls, and where. ``paired`` is from this run to the other one.
     """
     for _ in range(C_PAIR.callers):
-        caller = frames.caller(instance.position)
-        if caller is None or paired.is_indexed(instance.position):
+        if paired.is_indexed(instance.position):
+            return
+        caller = frames.caller(instance.position) or frames.given_to(instance)
+        if caller is None:
             return
         instance, call, _ = caller
         yield instance, instance.view.place(instance.block, call)

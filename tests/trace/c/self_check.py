@@ -9,6 +9,7 @@ from afterd.logic.evaluation import same_value
 from afterd.model.term import SortKind, Term, Value, concretised_terms, reads
 from afterd.model.trace import StepKind
 from afterd.trace.c.ir.constants import from_word
+from afterd.trace.c.ir.recorded import returns_twice
 from afterd.trace.c.read.process import Process
 from afterd.trace.c.read.statements import Statement
 from afterd.trace.c.read.values import known_value
@@ -45,6 +46,7 @@ def check(process: Process) -> Checked:
                 if not same_value(now, value):
                     wrong.append(f"{position}: {what} is {now!r}, recorded as {value!r}")
             wrong += [f"{position}: {what}: {found}" for found in _unlike(process, term)]
+        wrong += _from_nowhere(process, position)
     return Checked(steps, compared, tuple(wrong), tuple(unknown))
 
 
@@ -75,6 +77,24 @@ def _terms(process: Process, position: int) -> Iterator[tuple[str, Term, Value]]
                     term,
                     from_word(process.recording.value(position), term.sort),
                 )
+
+
+def _from_nowhere(process: Process, position: int) -> Iterator[str]:
+    """A block that does not follow the one that was executed before it; a jump back begins one anew."""
+    here = process.frames.instance_at(position) if _is_block(process, position) else None
+    before = process.frames.previous(here) if here else None
+    if not here or not before:
+        return
+    if returns_twice(here.instructions[0]):
+        return
+    label = here.view.function.blocks[here.block].label
+    leading = before.instructions[-1].text
+    if f"label %{label}" not in leading.replace('"', ""):
+        yield f"{position}: {label} of {here.view.name} follows {leading.strip()}"
+
+
+def _is_block(process: Process, position: int) -> bool:
+    return process.recording.tag(position) == records.BLOCK
 
 
 def _began_inside(process: Process, statement: Statement) -> bool:

@@ -16,6 +16,8 @@ _STORED = re.compile(rf"  store (?:volatile )?(\w+) ([%@]{NAME}|-?\d+), ptr ([%@
 """Most loads and stores; of the others, ``operands`` reads the types and the attributes."""
 _COPIES = ("@llvm.memcpy.", "@llvm.memmove.")
 RETURNS_TWICE = frozenset(["@setjmp", "@_setjmp", "@sigsetjmp", "@__sigsetjmp", "@vfork"])
+MAY_RETURN_TWICE = " returns_twice"
+"""What lowered.py writes behind a call of another function that may."""
 REALLOC = "@realloc"
 """Moves what the program stored: the one function of the C library that leaves a COPY."""
 
@@ -50,7 +52,12 @@ def cases(terminator: Instruction) -> list[tuple[int, str]]:
 
 def returns_twice(instruction: Instruction) -> bool:
     """Whether control may come back to after this call by longjmp."""
-    return callee(instruction) in RETURNS_TWICE
+    return callee(instruction) in RETURNS_TWICE or may_return_twice(instruction)
+
+
+def may_return_twice(instruction: Instruction) -> bool:
+    """Whether that is not told by the function's name."""
+    return MAY_RETURN_TWICE in instruction.text
 
 
 def tags(instruction: Instruction, locals_: Container[str]) -> tuple[int, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -63,6 +65,7 @@ class Frames:
         self.following = cache(self._following)
         self.entry = cache(self._entry)
         self.previous = cache(self._previous)
+        self._given = cache(self._given_to_others)
 
     def instance(self, position: int) -> Instance | None:
         """The block instance that left the record; None when it began before the window."""
@@ -172,6 +175,31 @@ class Frames:
             return None
         made = self.calling(call)
         return (*made, call) if made else None
+
+    def given_to(self, instance: Instance) -> tuple[Instance, int, int] | None:
+        """The last call of code that is not traced which was given the function of an activation to be called later
+        (``atexit``, C++'s destructors of static objects): what ``caller`` gives of others.
+        """
+        call = next(
+            iter(self.recording.calls(instance.position, 0, self._given(instance.view.name))), -1
+        )
+        made = self.calling(call) if call >= 0 else None
+        return (*made, call) if made else None
+
+    def _given_to_others(self, function: str) -> Callable[[int], bool]:
+        """Whether a call site names the function for an argument of a call of code that is not traced."""
+        named = re.compile(rf"[ (]ptr (?:\w+ )*@\"?{re.escape(function)}\"?[,)]")
+
+        def given(site: int) -> bool:
+            call = self.program.call_of_site(site)
+            name = callee(call)
+            return bool(
+                named.search(call.text)
+                and name.startswith("@")
+                and not self.program.resolved(name[1:])
+            )
+
+        return given
 
     def calling(self, call: int) -> tuple[Instance, int] | None:
         """The instance that left a CALL record, and the call instruction's index; None before the window."""

@@ -166,6 +166,69 @@ _COPIES = {
 }
 _ADDS_TO = frozenset(["strcat", "strncat"])
 
+_OPTIONS = frozenset(["getopt", "getopt_long", "getopt_long_only"])
+_SETS = {
+    **dict.fromkeys(("optarg", "optind", "optopt"), _OPTIONS),
+    "environ": frozenset(["setenv", "unsetenv", "putenv", "clearenv"]),
+    **dict.fromkeys(
+        ("timezone", "daylight", "tzname"), frozenset(["tzset", "localtime", "mktime"])
+    ),
+    "signgam": frozenset(["lgamma", "lgammaf", "lgammal", "gamma"]),
+    "h_errno": frozenset(["gethostbyname", "gethostbyaddr"]),
+}
+"""By variable of the C library, the functions that set it beside what they return."""
+_VARIABLES_AT = {"__errno_location": "errno", "__h_errno_location": "h_errno"}
+_KEEPS_ERRNO = frozenset(
+    [
+        *(
+            "strlen",
+            "strnlen",
+            "strcmp",
+            "strncmp",
+            "strcasecmp",
+            "strncasecmp",
+            "strchr",
+            "strrchr",
+        ),
+        *(
+            "strstr",
+            "strpbrk",
+            "strspn",
+            "strcspn",
+            "strcpy",
+            "strncpy",
+            "stpcpy",
+            "strcat",
+            "strncat",
+        ),
+        *(
+            "memcmp",
+            "memchr",
+            "memcpy",
+            "memmove",
+            "memset",
+            "atoi",
+            "atol",
+            "atoll",
+            "atof",
+            "free",
+        ),
+        *("isatty", "getenv", "abort", "__errno_location", "__ctype_b_loc", "toupper", "tolower"),
+        *(
+            "strerror",
+            "time",
+            "clock",
+            "qsort",
+            "bsearch",
+            "abs",
+            "labs",
+            "ferror",
+            "feof",
+            "getpid",
+        ),
+    ]
+)
+
 
 _GIVEN_TEXT = frozenset(
     [
@@ -238,6 +301,24 @@ def writes_through(name: str, argument: int) -> bool:
     if plain.startswith("llvm."):
         return argument == 0
     return argument in _WRITES[plain] if plain in _WRITES else True
+
+
+def variable_at(name: str) -> str:
+    """The variable of the C library that ``@name`` returns the address of; empty where it is none."""
+    return _VARIABLES_AT.get(plain_name(name), "")
+
+
+def sets(name: str, variable: str) -> bool:
+    """Whether ``@name`` may set a variable of the C library. Whoever fails sets ``errno``."""
+    plain = plain_name(name)
+    if variable == "errno":
+        return plain not in _KEEPS_ERRNO and not plain.startswith("llvm.")
+    return plain in _SETS.get(variable, ())
+
+
+def is_set_by_some(variable: str) -> bool:
+    """Whether the C library has a variable of this name that some of its functions set."""
+    return variable == "errno" or variable in _SETS
 
 
 def at_most(name: str, argument: int) -> tuple[int, ...] | int | None:

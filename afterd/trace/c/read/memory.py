@@ -41,8 +41,17 @@ class Memory:
         self.outside = Outside(values)
         self._depth = 0
 
-    def read(self, address: int, size: int, before: int, sort: Sort, bits: int | None) -> Term:
-        """The term of ``size`` bytes at ``address`` just before a record; ``bits`` were read, if known.
+    def read(
+        self,
+        address: int,
+        size: int,
+        before: int,
+        sort: Sort,
+        bits: int | None,
+        variable: str = "",
+    ) -> Term:
+        """The term of ``size`` bytes at ``address`` just before a record; ``bits`` were read, if known, and if it was
+        by its name from a ``variable`` of the C library.
 
         Where the last traced writer wrote something else, code that is not traced wrote in between.
         """
@@ -51,7 +60,8 @@ class Memory:
         differs = bits is not None and held is not None and bits != held
         bits = held if bits is None else bits
         if differs or (writer < 0 and held is None):
-            found = self._written_outside(address, size, before, writer, sort, bits)
+            made = self.outside.writer(address, size, before, writer, variable)
+            found = self._written_outside(made, Cells(address, size), sort, bits)
             if found is not None:
                 return found
             if differs and not self._is_copy(
@@ -141,15 +151,14 @@ class Memory:
         return self.read(self._contents.source(at, address), size, at, sort, bits)
 
     def _written_outside(
-        self, address: int, size: int, before: int, after: int, sort: Sort, bits: int | None
+        self, made: Call | None, cells: Cells, sort: Sort, bits: int | None
     ) -> Term | None:
-        """The last call of code that is not traced which may have written the bytes since ``after``."""
-        made = self.outside.writer(address, size, before, after)
+        """What a call of code that is not traced may have written."""
         if made is None:
             return None
-        copied = self._copied_outside(made, address, size, sort, bits)
+        copied = self._copied_outside(made, cells.address, cells.size, sort, bits)
         value = _value(bits, sort)
-        step = self._values.ids.of_cells(made.position, Cells(address, size), value)
+        step = self._values.ids.of_cells(made.position, cells, value)
         return copied or Read(step, sort, "", value)
 
     def _copied_outside(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -29,17 +29,24 @@ class Outside:
         self._values = values
         self._may_matter = cache(self._may_matter_uncached)
         self.handed = cache(self._handed)
+        self._setting = cache(self._setting_uncached)
 
-    def writer(self, address: int, size: int, before: int, after: int) -> Call | None:
-        """The last call before a record that may have written the bytes since ``after``."""
-        made = self._calls(before, after)
+    def writer(
+        self, address: int, size: int, before: int, after: int, variable: str = ""
+    ) -> Call | None:
+        """The last call before a record that may have written the bytes since ``after``; ``variable``: they are one
+        of the C library's.
+        """
+        if libc.is_set_by_some(variable):
+            return next(self._calls(before, after, self._setting(variable)), None)
+        made = self._calls(before, after, self._may_matter)
         return next((call for call in made if self._may_write(call, address, size)), None)
 
     def made_of(self, address: int, size: int, before: int) -> list[Read]:
         """What the last call left of an object that it was given a pointer into: its state, of which nobody saw
         the bytes. A stream is given to one function after the other. Nothing where there is no such call.
         """
-        made = self._calls(before, 0) if size else ()
+        made = self._calls(before, 0, self._may_matter) if size else ()
         for call in made:
             if any(address <= pointer < address + size for _, pointer in self._written(call)):
                 step = self._values.ids.of_cells(call.position, Cells(address, size))
@@ -52,9 +59,11 @@ class Outside:
         found = back >= 0 and call.instruction.result
         return self._values.recording.value(back) if found else 0
 
-    def _calls(self, before: int, after: int) -> Iterator[Call]:
+    def _calls(
+        self, before: int, after: int, concerned: Callable[[int], bool | None]
+    ) -> Iterator[Call]:
         """The calls between two records, last first; as many as are looked at for one value."""
-        calls = self._values.recording.calls(before, max(after, 0), self._may_matter)
+        calls = self._values.recording.calls(before, max(after, 0), concerned)
         for position in islice(calls, C_TRACE.calls):
             if made := self._values.frames.calling(position):
                 yield Call(*made, position)
@@ -72,6 +81,14 @@ class Outside:
             kind.startswith("ptr") and libc.writes_through(name, number) for number, kind in kinds
         )
         return writes and not self._values.frames.program.resolved(name[1:])
+
+    def _setting_uncached(self, variable: str) -> Callable[[int], bool]:
+        def sets(site: int) -> bool:
+            name = callee(self._values.frames.program.call_of_site(site))
+            known = name.startswith("@") and not self._values.frames.program.resolved(name[1:])
+            return known and libc.sets(name, variable)
+
+        return cache(sets)
 
     def _may_write(self, call: Call, address: int, size: int) -> bool:
         if any(

@@ -35,6 +35,7 @@ from afterd.trace.c.ir.initialisers import constant_bits
 from afterd.trace.c.ir.ir import Instruction
 from afterd.trace.c.ir.irtypes import split_top
 from afterd.trace.c.ir.recorded import arguments, callee, operands, result_type, split_typed
+from afterd.trace.c.read import libc
 from afterd.trace.c.read.aggregates import Aggregates
 from afterd.trace.c.read.allocations import Allocations
 from afterd.trace.c.read.frames import Frames, Instance
@@ -169,7 +170,9 @@ class Values:
             return _unknown_value(sort)
         word, value = self.recording.word(position), self.recording.value(position)
         address, size = word & records.ADDRESS_MASK, word >> records.SIZE_SHIFT & records.SIZE_MASK
-        found = self.memory.read(address, size, position, sort, value if size <= 8 else None)
+        variable = _of_the_library(pointer, instance)
+        bits = value if size <= 8 else None
+        found = self.memory.read(address, size, position, sort, bits, variable)
         if isinstance(found, Read) and found.value is None:
             found = replace(found, value=recorded_value(value, kind))
         where = self.operand("ptr", pointer, instance, index)
@@ -401,6 +404,15 @@ def guarded_load(found: Term, where: Term, sort: Sort, name: str) -> Term:
 
 def _distinct_reads(found: list[Read]) -> list[Read]:
     return list({(read.step, read.sort): read for read in found}.values())
+
+
+def _of_the_library(pointer: str, instance: Instance) -> str:
+    """The variable of the C library that a pointer is the address of, by the name that it has there."""
+    if place := instance.view.definitions.get(pointer):
+        block, number = place
+        made = instance.view.function.blocks[block].instructions[number]
+        return libc.variable_at(callee(made)) if made.opcode == "call" else ""
+    return pointer.removeprefix("@")
 
 
 def _unknown_value(sort: Sort) -> Concrete:

@@ -7,7 +7,9 @@ and the analysis see them as they see any other instruction:
 
 * ``call void @__afterd_passed(ptr %at, i64 SIZE)``: the caller's arguments are now in these bytes;
 * ``va_copy`` is a memcpy of the list;
-* a call that returns twice begins a basic block, which its second return begins again.
+* a call that returns twice begins a basic block, which its second return begins again; so does one that may:
+  an interpreter has such a function of its own, in assembler, and no name tells it. What it is given is a record of
+  the caller's, in which the place is kept, and what it returns is a number.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from dataclasses import dataclass, field
 
 from afterd.trace.c.ir.ir import NAME, definitions, parameters
 from afterd.trace.c.ir.irtypes import Layout
-from afterd.trace.c.ir.recorded import PASSED, RETURNS_TWICE
+from afterd.trace.c.ir.recorded import MAY_RETURN_TWICE, PASSED, RETURNS_TWICE
 
 SAVED_REGISTERS = 176  # bytes of the System V x86-64 register save area: six words, eight vectors
 STACK_ARGUMENTS = 256  # bytes of the arguments behind the registers that are looked at
@@ -34,6 +36,14 @@ _VA_COPY = re.compile(r"^  (?:tail )?call void @llvm\.va_copy(?:\.p0)?\(ptr (\S+
 _TWICE = re.compile(rf"^  (?:%{NAME} = )?call .*(?:{'|'.join(sorted(RETURNS_TWICE))})\(")
 _WORDS = ("byval(", "@llvm.va_", *sorted(RETURNS_TWICE))
 """One of them stands in every function in which there is something to write out."""
+_DECLARED = re.compile(rf"^declare .*?(@{NAME})\(", re.MULTILINE)
+_RECORD = re.compile(rf"^  (%{NAME}) = alloca (?:[%{{]|\[\d+ x (?!i8\]))", re.MULTILINE)
+"""A local that may hold registers: a struct, or an array of something larger than bytes."""
+_PERHAPS = re.compile(
+    rf"^  (?:%{NAME} = )?call (?:\w+ )*?i(?:32|64) (?!@_Z)(@{NAME})\(ptr (?:\w+ )*?(%{NAME})[,)]",
+    re.MULTILINE,
+)
+"""A call of what is no function of C++, with such a local first."""
 _MEMCPY = "@llvm.memcpy.p0.p0.i64("
 
 
@@ -42,11 +52,13 @@ def lowered_module(text: str, layout: Layout) -> str:
     parts: list[str] = []
     at = 0
     lists = bool(_SYSTEM_V.search(text))
+    elsewhere = frozenset(_DECLARED.findall(text))
     concerned = re.compile("|".join(re.escape(word) for word in _WORDS if word in text) or r"\b\B")
     for start, end in definitions(text):
-        if not concerned.search(text, start, end):
+        perhaps = _may_return_twice(text[start:end], elsewhere)
+        if not perhaps and not concerned.search(text, start, end):
             continue
-        lines = _Lowering(layout, lists).of(text[start:end].split("\n"))
+        lines = _Lowering(layout, lists, perhaps).of(text[start:end].split("\n"))
         parts += [text[at:start], "\n".join(lines)]
         at = end
     made = "".join([*parts, text[at:]])
@@ -55,12 +67,28 @@ def lowered_module(text: str, layout: Layout) -> str:
     return made
 
 
+def _may_return_twice(definition: str, elsewhere: frozenset[str]) -> frozenset[str]:
+    """The lines of calls that no name tells of, and that may return twice."""
+    records = frozenset(_RECORD.findall(definition))
+    return frozenset(
+        definition[found.start() : definition.find("\n", found.start())]
+        for found in (_PERHAPS.finditer(definition) if records else ())
+        if found[2] in records and found[1] in elsewhere and not _TWICE.match(found[0])
+    )
+
+
+def _marked(call: str) -> str:
+    behind = call.rindex(")") + 1
+    return call[:behind] + MAY_RETURN_TWICE + call[behind:]
+
+
 @dataclass(slots=True)
 class _Lowering:
     """Rewrites one definition line by line (debug records are lines of their own and must stay)."""
 
     layout: Layout
     lists: bool  # whether va_list is that of System V x86-64
+    perhaps: frozenset[str]  # lines of calls that may return twice
     fresh: int = 0
     last_part: dict[str, str] = field(
         default_factory=dict
@@ -75,9 +103,10 @@ class _Lowering:
                 made += [line] if label else [line, *self._by_value(lines[0])]
                 label, first = named.group(1), True
                 continue
-            if not first and _TWICE.match(line):
+            perhaps = line in self.perhaps
+            if not first and (perhaps or _TWICE.match(line)):
                 made += self._divided(label)
-            made += self._line(line)
+            made += [_marked(line)] if perhaps else self._line(line)
             first = first and (" = phi " in line or not line.startswith("  ") or line[4] == "#")
         return [self._incoming(line) if " = phi " in line else line for line in made]
 

@@ -482,12 +482,12 @@ word *__afterd_interrupted(word *at) {
 /* setjmp returned: with a value other than zero, its block begins again; out of an asynchronous handler,
  * recording goes on behind what the interrupted code had recorded. */
 void __afterd_again(word *counter, word entered, word called, int value) {
+    if (!value) return;
     if (in_aside(__afterd_thread.cursor) && pthread_equal(first_thread, pthread_self())) {
         if (reporting) head->ended = reporting = 0; /* the program lives on */
         for (__afterd_thread.cursor = resumed; *__afterd_thread.cursor; __afterd_thread.cursor += 2) continue;
         __afterd_thread.limit = ring;
     }
-    if (!value) return;
     *counter += 1;
     __afterd_thread.cursor[0] = entered;
     __afterd_thread.cursor[2] = called;

@@ -24,6 +24,7 @@ from afterd.trace.c.ir.recorded import (
     decided_by,
     is_loggable,
     is_settable,
+    may_return_twice,
     operands,
     result_type,
     returns_twice,
@@ -167,6 +168,7 @@ class Weaver:
             self._lines += [
                 "  %afterd.at = alloca ptr",
                 "  %afterd.held = alloca i64",
+                *(["  %afterd.calling = alloca i32"] if self._perhaps_twice() else []),
                 *(i.text for i in block.instructions if _is_fixed(i)),
                 "  %afterd.thread = call ptr @llvm.threadlocal.address.p0(ptr @__afterd_thread)",
                 "  %afterd.limit = getelementptr i8, ptr %afterd.thread, i64 8",
@@ -184,6 +186,11 @@ class Weaver:
             self._at.room()
         self._count(identifier - self.module_block)
         self._at.identified(records.ENTER if number == 0 else records.BLOCK, identifier)
+
+    def _perhaps_twice(self) -> bool:
+        return any(
+            may_return_twice(i) for block in self.function.blocks for i in block.instructions
+        )
 
     def _count(self, index: int) -> None:
         counts, counter, before, after = (self._at.register() for _ in range(4))
@@ -253,6 +260,8 @@ class Weaver:
         if instruction.opcode == "invoke":
             return
         made = self._as_returned(instruction)
+        if may_return_twice(instruction):
+            self._lines.append(f"  store volatile i32 {self._site}, ptr %afterd.calling")
         self._lines.append(made.text)
         if returns_twice(instruction):
             self._again(instruction, identifier)
@@ -278,7 +287,8 @@ class Weaver:
     def _again(self, instruction: Instruction, identifier: int) -> None:
         """What a jump back to setjmp begins anew: the depth, and the block with its first call."""
         entered, called, counts, counter = (self._at.register() for _ in range(4))
-        given = f"ptr {counter}, i64 {entered}, i64 {called}, i32 {instruction.result or '0'}"
+        again = self._came_back() if may_return_twice(instruction) else instruction.result or "0"
+        given = f"ptr {counter}, i64 {entered}, i64 {called}, i32 {again}"
         self._lines += [
             "  store i32 %afterd.depth, ptr %afterd.level",
             f"  {entered} = or i64 %afterd.wide, {_word(records.BLOCK, identifier)}",
@@ -287,6 +297,16 @@ class Weaver:
             f"  {counter} = getelementptr i64, ptr {counts}, i32 {identifier - self.module_block}",
             f"  call void @__afterd_again({given})",
         ]
+
+    def _came_back(self) -> str:
+        """Whether this was not the call that is under way: what it returns the first time is not known."""
+        under_way, other = self._at.register(), self._at.register()
+        self._lines += [
+            f"  {under_way} = load volatile i32, ptr %afterd.calling",
+            "  store volatile i32 -1, ptr %afterd.calling",
+            f"  {other} = icmp ne i32 {under_way}, {self._site}",
+        ]
+        return self._made(f"zext i1 {other} to i32")
 
     def _returned(self, instruction: Instruction, made: str) -> None:
         """What follows a call that left its result in ``made``."""
