@@ -190,6 +190,7 @@ def _traced(
             case.progress,
             hangs=hangs,
             unread=unread if strategy is Strategy.AFTER else 0,
+            reference=oracle.reference,
         )
 
 

@@ -13,7 +13,7 @@ from afterd.compare import CautiousExecution, Runs, RunT
 from afterd.errors import AfterdError, ToolchainError, TraceError
 from afterd.execution.recipe import Recipe
 from afterd.model.change import NOTHING, ChangeId, ChangeSet
-from afterd.model.outcome import Outcome
+from afterd.model.outcome import FailureSignature, Outcome
 from afterd.model.progress import Progress
 from afterd.model.trace import Execution, TwinExecution
 from afterd.pipeline.languages import COUNTED, changed_languages
@@ -102,12 +102,14 @@ def traced_failure(
     *,
     hangs: bool = False,
     unread: int = 0,
+    reference: FailureSignature | None = None,
 ) -> Tracing:
     """The failing run with the green run beside it, where a language can be traced.
 
     ``hangs``: the failing run does not end by itself. ``unread`` is the work of a search that reads no run, which
     bisects the commits or tries few changes (0: there is none): where two runs are dearer to read, the green one is put
-    off. A tracer is imported when its language is met: that of C alone takes as long as a short test.
+    off. ``reference`` is the failure as it is when nothing is recorded.
+    A tracer is imported when its language is met: that of C alone takes as long as a short test.
     """
     if test.recipe.is_a_build or test.recipe.container:
         return Tracing(None, _A_BUILD if test.recipe.is_a_build else _CONTAINED)
@@ -118,7 +120,7 @@ def traced_failure(
         progress.stage("tracing the failing and the green run", "C and C++, through LLVM IR")
         from afterd.pipeline.tracers.c import traced_c  # noqa: PLC0415 - see the docstring
 
-        return traced_c(workspace, wanted, test, progress, hangs=hangs)
+        return traced_c(workspace, wanted, test, progress, reference, hangs=hangs)
 
     def python() -> Tracing:
         progress.stage("tracing the failing and the green run", "Python, through its syntax tree")

@@ -10,8 +10,10 @@ from afterd.causality.deltas.closure import Closure
 from afterd.causality.standing import Standing
 from afterd.compare import CautiousExecution, Runs
 from afterd.compare.c import CTracer
+from afterd.execution.signature import same_failure
 from afterd.execution.toolchain import find
 from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.outcome import FailureSignature, Outcome, Verdict
 from afterd.model.progress import Progress
 from afterd.pipeline.tracing import Tracing, compared_with, twin_of
 from afterd.trace.c.build.compilations import compilations, moved
@@ -22,25 +24,47 @@ from afterd.vcs.paths import path_bytes
 from afterd.vcs.trees import TreeReader
 from afterd.workspace import FailingTest, Range, Workspace
 
+_TRACED = "When it is traced, the {} version's test {}."
+
 
 def traced_c(
-    workspace: Workspace, wanted: Range, test: FailingTest, progress: Progress, *, hangs: bool
+    workspace: Workspace,
+    wanted: Range,
+    test: FailingTest,
+    progress: Progress,
+    reference: FailureSignature | None,
+    *,
+    hangs: bool,
 ) -> Tracing:
-    """Both ends, traced. Raises TraceError, ToolchainError."""
+    """Both ends, traced, and what they did otherwise than they do plainly. Raises TraceError, ToolchainError."""
     request = replace(_request(workspace, wanted, test), hangs=hangs, progress=progress)
     tracer = CTracer(request)
     runs = Runs(tracer, wanted.changes.changes)
-    execution = runs.execution(NOTHING, wanted.everything)
+    ends = NOTHING, wanted.everything
+    execution = runs.execution(*ends)
     check = _syntax_check(workspace, wanted, request)
     return Tracing(
         CautiousExecution(execution),
-        "",
+        ""
+        if hangs
+        else _otherwise(runs.run(ends[0]).outcome, runs.run(ends[1]).outcome, reference),
         tracer.seconds,
         Standing(check.against, is_read, work=check.work),
         closure=_closure(workspace, wanted),
         variant=lambda reverted: compared_with(runs, reverted, wanted.everything),
         twin=partial(twin_of, runs, NOTHING),
     )
+
+
+def _otherwise(bad: Outcome, good: Outcome, reference: FailureSignature | None) -> str:
+    """What the traced ends did otherwise than the plain ones; empty where nothing."""
+    if bad.passed:
+        return _TRACED.format("failing", "passes: what was recorded is not its failure")
+    if reference and bad.signature and not same_failure(reference, bad.signature):
+        return _TRACED.format("failing", f"fails otherwise ({bad.signature.message})")
+    if good.verdict is Verdict.FAIL:
+        return _TRACED.format("good", f"fails ({good.detail})")
+    return ""
 
 
 def _request(workspace: Workspace, wanted: Range, test: FailingTest) -> TraceRequest:

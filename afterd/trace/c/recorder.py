@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from afterd.execution.told import test_outcome
 from afterd.execution.toolchain import Toolchain
 from afterd.limits import ProcessLimits
 from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.outcome import Outcome
 from afterd.model.progress import Progress, Silent
 from afterd.trace.c.build.modules import ModuleStore, built_modules, modules_made
 from afterd.trace.c.build.source import Sources
@@ -45,7 +46,7 @@ from afterd.trace.c.window.recording import Recording, Written
 from afterd.trace.c.window.replacement import Replacement
 from afterd.trace.c.window.replay import WATCH, Reexecution
 from afterd.trace.c.window.segment import records_made
-from afterd.trace.kept import keep, key_of, taken_up
+from afterd.trace.kept import keep, key_of, outcome_of, taken_up
 from afterd.vcs.worktree import Slot, remove_directory
 
 RECORD_BYTES = 16
@@ -110,7 +111,7 @@ class Version:
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
     """The processes of a variant's test, read with the variant's program and its sources; ``shown`` is
-    what the test printed, ``passed`` whether it did. ``version`` is what ran. ``quoted`` are the texts in quotes
+    what the test printed, ``outcome`` how it ended. ``version`` is what ran. ``quoted`` are the texts in quotes
     that the test was written with.
     """
 
@@ -118,9 +119,14 @@ class RecordedRun:
     program: Program
     sources: Sources
     version: Version
+    outcome: Outcome
     shown: str = ""
-    passed: bool = False
     quoted: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether the test passed."""
+        return self.outcome.passed
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +143,7 @@ class ReplacedRun:
 @dataclass(frozen=True, slots=True)
 class _Tested:
     seconds: float
-    passed: bool
+    outcome: Outcome
 
 
 class CRecorder:
@@ -331,7 +337,8 @@ class CRecorder:
             compiled = [first, version.store.blocks()]
             if compiled[0] != compiled[1]:
                 version.runs.with_name(_TEST_BUILDS).touch()
-            told = {"seconds": tested.seconds, "passed": tested.passed, "compiled": compiled}
+            ended = asdict(tested.outcome)
+            told = {"seconds": tested.seconds, "outcome": ended, "compiled": compiled}
             keep(version.runs, key, told)
         self.seconds += told["seconds"]
         recordings = [Recording(path) for path in recorded_processes(version.runs)]
@@ -351,8 +358,8 @@ class CRecorder:
             program,
             Sources((place / recipe.folder).resolve()),
             version,
+            outcome_of(told["outcome"]),
             (version.runs / _SHOWN).read_text(errors="replace"),
-            passed=told["passed"],
             quoted=quoted_texts(recipe.test, place / recipe.folder),
         )
 
@@ -367,7 +374,7 @@ class CRecorder:
         recordings = [Recording(path) for path in recorded_processes(runs)]
         return ReplacedRun(
             any(recording.replaced for recording in recordings),
-            tested.passed,
+            tested.outcome.passed,
             frozenset(block for recording in recordings for block in recording.executed()),
         )
 
@@ -470,7 +477,7 @@ class CRecorder:
                 raise TraceError(message)
             (runs / _SHOWN).write_text(f"{result.stdout.text()}\n{result.stderr.text()}")
             outcome, _ = test_outcome(result, self._request.recipe, version.slot.path)
-            return _Tested(result.seconds, outcome.passed)
+            return _Tested(result.seconds, outcome)
         finally:
             result.remove()
 
