@@ -16,6 +16,7 @@ from afterd.execution.failures.pytest_reports import FILE_NAME, read_reports
 from afterd.execution.process import Command, Ending, ProcessResult
 from afterd.execution.recipe import Recipe
 from afterd.execution.runners import RUNNERS, Detected, detect, runner_named
+from afterd.execution.runners.go_module import module_file
 from afterd.execution.runners.npm_ava import failed_titles
 from afterd.execution.runners.plugins import afterd_outcomes
 from afterd.execution.runners.python import python_path
@@ -65,6 +66,8 @@ FOUND = [
     ("pytest", {"manage.py": MANAGE, "pytest.ini": "[pytest]\n"}),
     ("unittest", {"runtests.py": "import unittest\n", "test_a.py": UNITTEST}),
     ("Cargo", {"Cargo.toml": "[package]\n", "Makefile": MAKE_CHECK}),
+    ("Go", {"x.go": "package x\n", "a/a_test.go": "package a\n", "Makefile": MAKE_CHECK}),
+    ("make", {"tool/a.go": "package a\n", "tool/a_test.go": "package a\n", "Makefile": MAKE_CHECK}),
     ("Go", {"go.mod": "module x\n", "Makefile": MAKE_CHECK}),
     ("Meson", {"meson.build": "test('x', e)\n", "Makefile": MAKE_CHECK}),
     ("Meson", {"meson.build": "", "t/meson.build": "rust.test (\n'x')", "Makefile": MAKE_CHECK}),
@@ -556,3 +559,31 @@ def test_the_plugin_leaves_a_run_without_afterd_alone(tmp_path: Path) -> None:
     environment = {**command.environment, "AFTERD_RUN": "/nonexistent"}
     result = run(Command(command.argv, root, environment), LIMITS, scratch=root.parent)
     assert result.succeeded, result.stdout.text()
+
+
+@pytest.mark.parametrize(
+    ("files", "path"),
+    [
+        ({"a.go": 'package a // import "x.org/said"\n'}, "x.org/said"),
+        ({"a.go": 'package a\n\nimport (\n\t"os"\n\tg "x.org/me/a/sub/deep"\n\t"x.org/other/sub"\n)\n',
+          "sub/deep/d.go": "package deep\n", "b.go": 'package a\nimport "x.org/me/a/sub/deep"\n',
+          "vendor/sub/v.go": "package v\n"}, "x.org/me/a"),
+        ({"quote.go": "package quote\n", "x_test.go": 'package quote_test\nimport "x.org/me/go-quote"\n'},
+         "x.org/me/go-quote"),
+        ({"a.go": "package a\n"}, "a"),
+    ],
+)  # fmt: skip
+def test_the_path_of_go_packages_without_modules(
+    tmp_path: Path, files: dict[str, str], path: str
+) -> None:
+    """Of go-flags and glob "No tests were found"."""
+    root = write(tmp_path, {"t_test.go": "package a\n", **files})
+    assert module_file(root) == f"module {path}\n"
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="needs Go")
+def test_go_without_modules_is_run(tmp_path: Path) -> None:
+    code = 'package a\nimport "testing"\nimport "x.org/a/b"\nfunc TestA(t *testing.T) { if b.B() != 2 { t.Fail() } }\n'
+    root = write(tmp_path, {"a_test.go": code, "b/b.go": "package b\nfunc B() int { return 1 }\n"})
+    write(root, detect(root).generated)
+    assert failing_of(root)[1] == ("x.org/a TestA",)

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from afterd.execution.process import ProcessResult
+from afterd.execution.runners.go_module import module_file
 from afterd.execution.runners.protocol import Detected
-from afterd.execution.runners.reading import has
+from afterd.execution.runners.reading import has, text
 
 _TEST = re.compile(r" *--- FAIL: (?P<test>\S+)")
 _PACKAGE = re.compile(r"FAIL\t(?P<package>\S+)(?: \[|\t)")
@@ -21,15 +22,20 @@ class Go:
     name = "Go"
 
     def detect(self, root: Path) -> Detected | None:
-        """By a go.mod at the top."""
-        if not has(root, "go.mod"):
+        """By a go.mod at the top, or by tests of what is older than that."""
+        modules = {name: text(root / name) for name in ("go.mod", "go.sum") if has(root, name)}
+        older = "" if "go.mod" in modules else module_file(root)
+        if not modules and not older:
             return None
         return Detected(
             self.name,
             (),  # a package that does not compile is one that fails; each test builds its own
             # -count=1: go keeps outcomes of its own, and a flaky test would look firm.
             ("go", "test", "-count=1", "-json", "./..."),
-            "Found go.mod: building and testing with Go.",
+            f"Found Go tests without a go.mod: testing them with Go as `{older.strip()}`."
+            if older
+            else "Found go.mod: building and testing with Go.",
+            generated={"go.mod": older} if older else modules,  # a version before may have none
         )
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
