@@ -225,12 +225,19 @@ def _found_suspects(execution: Execution, green: Green, links: Sequence[Link]) -
             yield Suspect(
                 change, _tier(execution, step, part), link.level, step.id, (*link.doubt, *seen)
             )
-    unclean = [each for each in steps if each[2] is not Role.CLEAN]
+    unclean = [
+        each for each in steps if each[2] is not Role.CLEAN or _is_failure_itself(each[0], each[1])
+    ]
     for link, step, part in unclean[: SEARCH.omissions]:
         for change in execution.omitted(step.id):
             yield Suspect(change, _omission(step, part), link.level, step.id, link.doubt)
     for link in links:
         yield from _suspects_beyond(execution, green, link)
+
+
+def _is_failure_itself(link: Link, step: Step) -> bool:
+    """Whether a failure is told at this step, which may be as in green: what is missing is not there to be a step."""
+    return link.parent is None and step.id == link.cause.predicate.step
 
 
 def _suspects_beyond(execution: Execution, green: Green, link: Link) -> Iterable[Suspect]:

@@ -246,6 +246,7 @@ GUILTY = {
     "option_index": '"nv"',
     "error_number": "/etc/passwd/name",
     "given_for_the_end": "-atexit(say_last);",
+    "given_and_guarded": "-atexit(say_last);",
     "handed_text": "-int size = 12; +int size = 13;",
     "handed_line": "-int level = 3; +int level = 4;",
     "handed_end": "-int base = 10; +int base = 2;",

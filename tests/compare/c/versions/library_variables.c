@@ -42,3 +42,12 @@ int case_given_for_the_end(void) {
     puts("first");
     return 0;
 }
+
+static int end_limit = 120;
+
+int case_given_and_guarded(void) {
+-    atexit(say_last);
+    puts("first");
+    if (end_limit > 200) say_last();
+    return 0;
+}
