@@ -5,7 +5,7 @@ from __future__ import annotations
 from afterd.compare.c.alignment import Alignment, Found
 from afterd.compare.c.dual import DualSlice
 from afterd.limits import C_TRACE
-from afterd.model.term import StepId, Value
+from afterd.model.term import SortKind, StepId, Value
 from afterd.model.trace import Alignment as Aligned
 from afterd.model.trace import GreenValue, StepKind
 from afterd.trace.c.read import (
@@ -99,7 +99,7 @@ class Counterparts:
         if step is None:
             return self._returned(statement, found.instance)
         other = self._green.statements.statement(step)
-        return self._compared(statement, step, other.value, _text(other))
+        return self._compared(statement, step, other)
 
     def valued(self, statement: Statement) -> StepId | None:
         """The green step with whose value a statement's is compared."""
@@ -131,7 +131,7 @@ class Counterparts:
         if partner is None or statement.kind is StepKind.BRANCH:
             return None
         other = self._green.statements.statement(partner)
-        found = self._compared(statement, partner, other.value, _text(other))
+        found = self._compared(statement, partner, other)
         return None if found.alignment is Aligned.UNKNOWN else found
 
     def _returned(self, statement: Statement, instance: Instance) -> GreenValue:
@@ -143,7 +143,7 @@ class Counterparts:
         if step is None:
             return _UNKNOWN
         other = self._green.statements.statement(step)
-        return self._compared(statement, step, other.value, _text(other))
+        return self._compared(statement, step, other)
 
     def _return_step(self, statement: Statement, instance: Instance) -> StepId | None:
         """What the aligned activation returned."""
@@ -206,14 +206,19 @@ class Counterparts:
             other = self._green.frames.instance_at(self._green.ids.position(step))
         return first, None if begun is None else blocks.same_answer(taken.block, begun.block)
 
-    def _compared(self, statement: Statement, there: StepId, value: Value, text: str) -> GreenValue:
+    def _compared(self, statement: Statement, there: StepId, other: Statement) -> GreenValue:
         """Addresses differ between two programs for no reason, also those that a union or a calling
-        convention passes as numbers: pointers are compared by the objects that they point into.
+        convention passes as numbers: pointers are compared by the objects that they point into. Numbers of
+        another width are the same where they stand for the same number.
         """
-        mine = statement.value
+        mine, value, text = statement.value, other.value, _text(other)
         if mine is None or value is None:
             return GreenValue(Aligned.UNKNOWN, value, text)
-        same = mine == value
+        same = (
+            mine == value
+            if _width(statement) == _width(other)
+            else _number(statement) == _number(other)
+        )
         if isinstance(mine, int) and isinstance(value, int) and not isinstance(mine, bool):
             told = self._same_object(statement.step, there, mine, value)
             if statement.pointer:
@@ -260,6 +265,18 @@ class Counterparts:
         if call >= 0 and call != partner.call:
             return False
         return False if place.offset != partner.offset else None if call < 0 else True
+
+
+def _width(statement: Statement) -> int:
+    return statement.term.sort.width
+
+
+def _number(statement: Statement) -> Value:
+    """What a value stands for, with its sign."""
+    value, sort = statement.value, statement.term.sort
+    if sort.kind is not SortKind.BITVEC or not isinstance(value, int) or statement.unsigned:
+        return value
+    return value - (1 << sort.width) if value >> (sort.width - 1) else value
 
 
 def _allocated(process: Process, step: StepId, address: int) -> Allocated | None:

@@ -244,6 +244,7 @@ GUILTY = {
     "handed_buffer": "-return 0xe4; +return 0xe5;",
     "option_argument": '"nv"',
     "option_index": '"nv"',
+    "widened": "-return 2; +return 3;",
     "error_number": "/etc/passwd/name",
     "given_for_the_end": "-atexit(say_last);",
     "given_and_guarded": "-atexit(say_last);",
@@ -503,3 +504,9 @@ def test_a_condition_that_had_parts_is_compared_by_where_they_led(cases: dict[st
     (branch,) = [s for s in cases["parts"].at("(wanted & other)") if s.kind is StepKind.BRANCH]
     assert branch.green.alignment is Alignment.DIFFERENT
     assert branch.green.value is True
+
+
+def test_a_number_of_another_width_is_the_same_number(cases: dict[str, Case]) -> None:
+    """A wider variable was infected by its type alone where its number was negative."""
+    steps = [step for step in cases["widened"].closure.values() if step.target == "below"]
+    assert [step.green.alignment for step in steps] == [Alignment.SAME]

@@ -48,3 +48,15 @@ int case_by_library(void) {
     printf("%d\n", ffs(given) + given);
     return 0;
 }
+
+static int level_of_two(void) {
+-    return 2;
++    return 3;
+}
+
+int case_widened(void) {
+-    short below = -5;
++    int below = -5;
+    printf("%d\n", below * level_of_two());
+    return 0;
+}
