@@ -149,6 +149,19 @@ def test_all_runners_of_a_script_run(tmp_path: Path) -> None:
     assert "export" not in mocha[2].replace("export PATH", "")
 
 
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
+@pytest.mark.parametrize("script", ["node --test test/*.mjs", "node --test test/*.mjs && jest"])
+def test_the_shell_expands_what_node_is_given(tmp_path: Path, script: str) -> None:
+    """Of it "npm ran no test": Node 20 was asked for a file of the name `test/*.ts` (p-queue)."""
+    test = "import test from 'node:test';\ntest('adds', () => { throw new Error('x'); });\n"
+    (tmp_path / "test").mkdir()
+    (tmp_path / "test" / "a.mjs").write_text(test)
+    found = detected(tmp_path, {"test": script})
+    status, failing = run_of(found.test, tmp_path)
+    assert status
+    assert failing == ("test/a.mjs > adds",)
+
+
 def test_one_test_is_built_for_only_where_its_own_file_needs_that(tmp_path: Path) -> None:
     """One file of several tests the bundle, the others the sources (validator.js built itself for each run)."""
     (tmp_path / "test").mkdir()

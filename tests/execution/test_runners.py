@@ -76,6 +76,11 @@ FOUND = [
         "make",
         {"meson.build": "", "subprojects/s/meson.build": "test('s', e)", "Makefile": MAKE_CHECK},
     ),
+    ("CTest", {"test/CMakeLists.txt": "project(x)\nadd_executable(x_test a.c)\n"}),
+    (
+        "make",
+        {"CMakeLists.txt": "project(x)\nadd_executable(t_test a.c)\n", "Makefile": MAKE_CHECK},
+    ),
     ("CTest", {"CMakeLists.txt": "enable_testing()\nadd_test(NAME a COMMAND a)\n"}),
     ("CTest", {"CMakeLists.txt": "include(CTest)\n", "tests/conftest.py": ""}),
     ("autotools", {"configure": "#!/bin/sh\n", "Makefile.in": "check:\n", "conftest.py": ""}),
@@ -394,6 +399,31 @@ def test_cargo(tmp_path: Path) -> None:
     code += "#[test] fn bad_too() { panic!() }\n}\n"
     root = write(tmp_path, {"Cargo.toml": package, "src/lib.rs": code})
     check_one_by_one(root, {"t::bad", "t::bad_too"}, "t::ok")
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="needs CMake")
+@pytest.mark.parametrize("folder", [".", "test"])
+def test_programs_that_ctest_was_never_told_of(tmp_path: Path, folder: str) -> None:
+    """Of a header with a folder of test programs "No tests were found" (utf8.h)."""
+    lists = "cmake_minimum_required(VERSION 3.15)\nproject(x C)\nadd_executable(tool ok.c)\n"
+    lists += "add_executable(x_test bad.c)\nadd_executable(more_test ok.c)\n"
+    files = {
+        "CMakeLists.txt": lists,
+        "ok.c": "int main(void){return 0;}\n",
+        "bad.c": "int main(void){return 1;}\n",
+    }
+    root = write(tmp_path, {f"{folder}/{name}": content for name, content in files.items()})
+    check_one_by_one(root, {"x_test"}, "more_test")
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="needs CMake")
+def test_tests_of_a_project_that_enables_no_testing(tmp_path: Path) -> None:
+    """CTest was told of them and writes them down nowhere (docopt.cpp)."""
+    lists = (
+        "cmake_minimum_required(VERSION 3.15)\nproject(x NONE)\nadd_test(NAME bad COMMAND false)\n"
+    )
+    root = write(tmp_path, {"CMakeLists.txt": f"{lists}add_test(NAME good COMMAND true)\n"})
+    check_one_by_one(root, {"bad"}, "good")
 
 
 @pytest.mark.skipif(None in (shutil.which("npm"), shutil.which("node")), reason="no npm")

@@ -209,11 +209,9 @@ def test_one_thing_that_is_missing_is_one_answer_for_all_tests(made: Path) -> No
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="needs CMake")
 def test_a_suite_of_no_test_is_said(made: Path) -> None:
-    """It was confirmed first, and then asked for another version (docopt.cpp, which never enables testing)."""
+    """It was confirmed first, and then asked for another version."""
     made.mkdir()
-    lists = (
-        "cmake_minimum_required(VERSION 3.21)\nproject(x NONE)\nadd_test(NAME a COMMAND false)\n"
-    )
+    lists = "cmake_minimum_required(VERSION 3.21)\nproject(x NONE)\nenable_testing()\n"
     repository(made, {"CMakeLists.txt": lists, "a.c": "int a;\n"}, {"a.c": "int b;\n"})
     with pytest.raises(TestError, match="CTest ran no test of the bad version"):
         look(made, {})

@@ -7,6 +7,7 @@ from pathlib import Path
 from afterd.errors import TestError
 from afterd.execution.runners.cargo import Cargo
 from afterd.execution.runners.cmake import CMake
+from afterd.execution.runners.cmake_programs import test_programs
 from afterd.execution.runners.django import Django
 from afterd.execution.runners.go import Go
 from afterd.execution.runners.make import Autotools, Make
@@ -59,6 +60,8 @@ def detect(root: Path, python: Python | None = None, named: str = "") -> Detecte
             return found
     if named:
         return Pytest(looked_at).running(root, named)
+    if (programs := test_programs(root)) is not None:
+        return programs
     looked_for = ", ".join(runner.name for runner in RUNNERS[:-1])
     raise TestError(
         f"No tests were found (looked for {looked_for}); name the test command after -- or with --test."

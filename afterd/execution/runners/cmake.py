@@ -23,6 +23,24 @@ _NO_SUITE = re.compile(
     r"FUZZ|VALGRIND|COVERAGE|BENCH|PERF|INSTALL|DISABLE|WITHOUT|NO_TEST|SKIP", re.IGNORECASE
 )
 _REPORT = "afterd-tests.xml"
+_ENABLED = re.compile(r"\b(?:enable_testing\b|include\s*\(\s*CTest)", re.IGNORECASE)
+_TESTING = """\
+enable_testing()
+function(afterd_add_test_programs)
+  get_property(tests DIRECTORY PROPERTY TESTS)
+  get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(kind ${target} TYPE)
+    if(NOT tests AND kind STREQUAL EXECUTABLE AND target MATCHES "[Tt][Ee][Ss][Tt]")
+      add_test(NAME ${target} COMMAND ${target})
+    endif()
+  endforeach()
+endfunction()
+if(NOT CMAKE_VERSION VERSION_LESS 3.19)
+  cmake_language(DEFER CALL afterd_add_test_programs)
+endif()
+"""
+"""For a project that enables no testing: its tests, or else its programs of that name, are CTest's."""
 _TESTS = re.compile(r"\b(?:enable_testing|add_test|include\s*\(\s*CTest)\b", re.IGNORECASE)
 
 
@@ -38,18 +56,9 @@ class CMake:
         lists = [root / "CMakeLists.txt", *sorted(root.glob("*/CMakeLists.txt"))]
         if not any(_TESTS.search(text(path)) for path in lists):
             return None
-        # Not a release build: that defines NDEBUG, and a failing assertion would be silent.
-        settings = " ".join(("-DCMAKE_BUILD_TYPE=Debug -DBUILD_TESTING=ON", *_switched_on(lists)))
-        configure = f"cmake -S . -B {BUILD_FOLDER} {settings}"
-        if preset := _preset(root):
-            configure += f" || cmake --preset {shlex.quote(preset)} -B {BUILD_FOLDER} {settings}"
-        return Detected(
-            self.name,
-            script(
-                configure,
-                f"cmake --build {BUILD_FOLDER} --parallel {jobs()}",
-            ),
-            ("ctest", "--test-dir", BUILD_FOLDER, "--output-on-failure", "--output-junit", _REPORT),
+        return configured(
+            root,
+            ".",
             f"Found CMakeLists.txt: building with CMake in {BUILD_FOLDER}/, testing with CTest.",
         )
 
@@ -78,6 +87,29 @@ class CMake:
             else report
             for report in ctest_reports(place, begin_of_run(result))
         )
+
+
+def configured(root: Path, folder: str, sentence: str) -> Detected:
+    """How the project in a folder of the checkout is built by CMake and tested by CTest."""
+    lists = [root / folder / "CMakeLists.txt", *sorted((root / folder).glob("*/CMakeLists.txt"))]
+    # Not a release build: that defines NDEBUG, and a failing assertion would be silent.
+    settings = " ".join(("-DCMAKE_BUILD_TYPE=Debug -DBUILD_TESTING=ON", *_switched_on(lists)))
+    lines = []
+    if not any(_ENABLED.search(text(path)) for path in lists):
+        written = f"{BUILD_FOLDER}/afterd-testing.cmake"
+        lines.append(
+            f"mkdir -p {BUILD_FOLDER}; test -f {written} || printf '%s' {shlex.quote(_TESTING)} > {written}"
+        )
+        settings += f' -DCMAKE_PROJECT_INCLUDE="$PWD/{written}"'
+    configure = f"cmake -S {folder} -B {BUILD_FOLDER} {settings}"
+    if preset := _preset(root / folder):
+        configure += f" || cmake --preset {shlex.quote(preset)} -B {BUILD_FOLDER} {settings}"
+    return Detected(
+        CMake.name,
+        script(*lines, configure, f"cmake --build {BUILD_FOLDER} --parallel {jobs()}"),
+        ("ctest", "--test-dir", BUILD_FOLDER, "--output-on-failure", "--output-junit", _REPORT),
+        sentence,
+    )
 
 
 def _switched_on(lists: list[Path]) -> Iterator[str]:

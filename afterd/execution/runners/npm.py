@@ -50,6 +50,7 @@ _TEST_LIKE = re.compile(
 )
 _SUFFIXES = frozenset({".js", ".cjs", ".mjs", ".jsx", ".ts", ".cts", ".mts", ".tsx"})
 _NO_TESTS = frozenset({"node_modules", "fixtures", "__fixtures__", "__snapshots__"})
+_GLOB = re.compile(r"[\w./@+*?-]+")
 _BUILT = re.compile(r"\b(?:dist|build|lib|out|esm|cjs|compiled|output)/")
 
 
@@ -233,7 +234,8 @@ def _command(calls: Sequence[Call], parts: Sequence[str]) -> tuple[str, ...]:
     """The suite, with a report and the folder it ran in, to which its paths are relative."""
     if len(calls) == 1:
         [call] = calls
-        return ("sh", "-c", f'{_begin(call)}exec "$@"{_reports(call)}', call.kind.name, *call.argv)
+        words = "IFS=; exec $@" if call.asks_the_shell else 'exec "$@"'
+        return ("sh", "-c", f"{_begin(call)}{words}{_reports(call)}", call.kind.name, *call.argv)
     if calls:
         told = (json.dumps((each.kind.name, each.argv, each.variables)) for each in calls)
         return ("sh", "-c", _to_the_end(map(_as_shell, count(), calls)), _SEVERAL, *told)
@@ -254,7 +256,11 @@ def _as_shell(number: int, call: Call) -> str:
     """A call of several, whose report does not stand where the next one writes its own."""
     report = f'"$AFTERD_RUN/{REPORT}"'
     kept = f'"$AFTERD_RUN/{number}-{REPORT}"'
-    return f"{_begin(call)}{shlex.join(call.argv)}{_reports(call)}; red=$?; mv {report} {kept} 2>/dev/null; exit $red"
+    words = [
+        word if call.asks_the_shell and _GLOB.fullmatch(word) else shlex.quote(word)
+        for word in call.argv
+    ]
+    return f"{_begin(call)}{' '.join(words)}{_reports(call)}; red=$?; mv {report} {kept} 2>/dev/null; exit $red"
 
 
 def _reports(call: Call) -> str:

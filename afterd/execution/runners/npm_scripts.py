@@ -72,6 +72,12 @@ class Call:
         return " ".join((*self.variables, shlex.join(self.argv)))
 
     @property
+    def asks_the_shell(self) -> bool:
+        """Whether its patterns of files are the shell's to expand: Node does it itself since version 21 alone."""
+        words = " ".join(self.argv)
+        return self.kind.name == "node:test" and "*" in words and "**" not in words
+
+    @property
     def is_whole(self) -> bool:
         """Whether it asks for all tests that the runner finds."""
         return without_files(self.argv) == self.argv
