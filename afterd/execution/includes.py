@@ -29,6 +29,7 @@ COMPILED = frozenset(suffix for suffixes in _COMPILED_BY.values() for suffix in 
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".inl", ".ipp", ".tcc", ".tpp", ".txx")
 INCLUDED = frozenset({*_HEADERS, ".def", ".tab", ".i", ".ii"})
 """Suffixes (lower case) of files that are read by #include and may themselves include."""
+_SOURCES = COMPILED | INCLUDED
 
 _NOT_SOURCES = frozenset({".git", "node_modules", ".tox", ".venv", "__pycache__", ".libs"})
 
@@ -60,6 +61,7 @@ class IncludeGraph:
         self._scanned: dict[Path, _Scanned] = {}
         self._computed = ComputedIncludes()
         self._macros: Mapping[str, frozenset[str]] = {}
+        self._by_name: dict[str, list[Path]] | None = None
 
     def includers(self, changed: Collection[str], given: str | None = None) -> set[Path]:
         """Compiled files that include, at any depth, a file named like one of ``changed``. ``given`` is what the build
@@ -71,19 +73,27 @@ class IncludeGraph:
 
     def known_includers(self, changed: Collection[str]) -> set[Path]:
         """The same, as it was when the files were last looked at."""
+        if self._by_name is None:
+            self._by_name = self._including()
+        reached: set[Path] = set()
+        names = dict.fromkeys(PurePath(path).name for path in changed)
+        waiting = [*names, ANYTHING] if names else []
+        for name in waiting:  # grows while we walk it
+            for path in self._by_name.get(name, ()):
+                if path not in reached:
+                    reached.add(path)
+                    if path.name not in names:
+                        names[path.name] = None
+                        waiting.append(path.name)
+        return {path for path in reached if is_compiled(path)}
+
+    def _including(self) -> dict[str, list[Path]]:
+        """By name, the files that include one called so."""
         by_name: dict[str, list[Path]] = {}
         for path, scanned in self._scanned.items():
             for name in scanned.names.union(*map(self._named, scanned.macros)):
                 by_name.setdefault(name, []).append(path)
-        reached: set[Path] = set()
-        names = [PurePath(path).name for path in changed]
-        names += [ANYTHING] if names else []
-        for name in names:  # grows while we walk it
-            for path in by_name.pop(name, ()):
-                if path not in reached:
-                    reached.add(path)
-                    names.append(path.name)
-        return {path for path in reached if is_compiled(path)}
+        return by_name
 
     def files(self) -> set[Path]:
         """Every file that is compiled or included."""
@@ -105,11 +115,11 @@ class IncludeGraph:
             if known is None or known.stamp != stamp:
                 known = _Scanned(stamp, *_included_files(path))
             found[path] = known
-        self._scanned = found
+        self._scanned, self._by_name = found, None
 
     def _look_up_macros(self, given: str | None) -> None:
         macros = frozenset[str]().union(*(scanned.macros for scanned in self._scanned.values()))
-        self._macros = {}
+        self._macros, self._by_name = {}, None
         if given is not None and macros:
             others = (Path(entry.path) for entry in _files(self.root) if not _is_source(entry))
             self._macros = self._computed.names(macros, given, self._scanned, others)
@@ -121,7 +131,8 @@ class IncludeGraph:
 
 def is_compiled(path: str | PurePath) -> bool:
     """Whether it is called like what a build turns into an object."""
-    return PurePath(path).suffix.lower() in COMPILED
+    made = path if isinstance(path, PurePath) else PurePath(path)
+    return made.suffix.lower() in COMPILED
 
 
 def source_files(root: Path) -> Iterator[os.DirEntry[str]]:
@@ -130,7 +141,7 @@ def source_files(root: Path) -> Iterator[os.DirEntry[str]]:
 
 
 def _is_source(entry: os.DirEntry[str]) -> bool:
-    return PurePath(entry.name).suffix.lower() in COMPILED | INCLUDED
+    return PurePath(entry.name).suffix.lower() in _SOURCES
 
 
 def _files(root: Path) -> Iterator[os.DirEntry[str]]:

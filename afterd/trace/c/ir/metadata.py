@@ -22,18 +22,23 @@ _TYPED = re.compile(r"!DI(?:LocalVariable|GlobalVariable)\(|!DIDerivedType\(tag:
 _DECLARED = re.compile(r"#dbg_declare\(ptr (%[-a-zA-Z$._0-9]+), !(\d+),")
 
 
+@cache
+def _after(key: str, value: str) -> re.Pattern[str]:
+    return re.compile(rf"\b{key}: {value}")
+
+
 def _number(node: str, key: str) -> int:
-    found = re.search(rf"\b{key}: (\d+)", node)
+    found = _after(key, r"(\d+)").search(node)
     return int(found.group(1)) if found else 0
 
 
 def _reference(node: str, key: str) -> int:
-    found = re.search(rf"\b{key}: !(\d+)", node)
+    found = _after(key, r"!(\d+)").search(node)
     return int(found.group(1)) if found else -1
 
 
 def _text(node: str, key: str) -> str:
-    found = re.search(rf'\b{key}: "((?:[^"\\]|\\.)*)"', node)
+    found = _after(key, r'"((?:[^"\\]|\\.)*)"').search(node)
     return found.group(1) if found else ""
 
 
@@ -53,6 +58,7 @@ class DebugInformation:
         self._nodes = {int(number): text for number, text in _NODE.findall(tail)}
         self.location = cache(self._location)
         self.file = cache(self._file)
+        self._scope = cache(self._scope_uncached)
 
     def location_of(self, instruction: str) -> Location | None:
         """The place of an instruction, outermost call site first where it was inlined."""
@@ -164,6 +170,8 @@ class DebugInformation:
         """The names of a type, of what it is an array of or points to, and of what those were made from."""
         for _ in range(C_TRACE.nested):
             node = self._nodes.get(number, "")
+            if not node:
+                return
             if name := _text(node, "name"):
                 yield name
             number = _reference(node, "baseType")
@@ -189,7 +197,7 @@ class DebugInformation:
         file, function = self._scope(_reference(node, "scope"))
         return Location(file, _number(node, "line"), _number(node, "column"), function)
 
-    def _scope(self, number: int) -> tuple[str, str]:
+    def _scope_uncached(self, number: int) -> tuple[str, str]:
         """The file and the function of a scope; lexical blocks of another file belong to an include."""
         file = ""
         for _ in range(200):
