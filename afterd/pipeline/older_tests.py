@@ -26,7 +26,7 @@ from afterd.execution.oracle import Oracle
 from afterd.execution.runners import GIVEN
 from afterd.execution.signature import is_not_compiled, same_failure, tells_nothing
 from afterd.limits import REPORT
-from afterd.model.change import Change, ChangeSet
+from afterd.model.change import Change, ChangeForm, ChangeSet
 from afterd.model.explanation import NO_GREEN
 from afterd.model.outcome import FailureKind, Outcome, Unresolved
 from afterd.model.wording import first_names
@@ -108,7 +108,10 @@ def settled_ends(
         seen = good.reason
     absent = isinstance(failed, UntestableError) and test.runner != GIVEN
     if seen is Unresolved.UNTESTABLE or absent:  # no test of that name, whichever tests are there
-        return replace(asis, reason=_new_test_sentence(failed, confirmation.good))
+        moved = _stood_in(kept, own)
+        return replace(
+            asis, reason=_new_test_sentence(failed, confirmation.good, moved, wanted.revisions.bad)
+        )
     said = str(failed or (confirmation.good.detail if confirmation.good else ""))
     later = range_with_runnable_good(wanted, said, asking, few) if otherwise else None
     if later:
@@ -332,11 +335,35 @@ def _note(changes: Iterable[Change], which: str) -> str:
     )
 
 
-def _new_test_sentence(failed: BuildError | TestError | None, good: Outcome | None) -> str:
+def _stood_in(kept: Iterable[Change], own: OwnTest) -> Change | None:
+    """What took a file away in which a test of the same name stood; None where none did."""
+    for change in kept:
+        renamed = change.form is ChangeForm.RENAMED and change.file in own.files
+        words = _WORD.findall("\n".join(change.lines("-")))
+        if renamed or (change.form is ChangeForm.DELETED and not own.names.isdisjoint(words)):
+            return change
+    return None
+
+
+def _new_test_sentence(
+    failed: BuildError | TestError | None,
+    good: Outcome | None,
+    moved: Change | None = None,
+    bad: str = "",
+) -> str:
     said = str(failed).partition("\n")[2] if failed else (good.detail if good else "")
     own = told_failure(good.detail) if good and not failed else None
     line = own.message if own else telling_line(said)
-    told = f" With the test put there it says: {line}" if line else ""
+    told = f" With the test put there it says: {line}{'.' if moved else ''}" if line else ""
+    if moved is not None:
+        later = [commit for commit in moved.commits if commit != bad]
+        begin = ""
+        if later:
+            begin = (
+                " If it broke later than that, let the range begin with the commit that moved it,"
+            )
+            begin += f" {later[-1][: REPORT.commit]}."
+        return f"This test moved: it stood in {moved.old_file}, so by its present name {NO_GREEN}.{told}{begin}"
     return f"This test is new: {NO_GREEN}.{told}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -136,6 +137,25 @@ def test_a_new_test_is_no_regression(tmp_path: Path) -> None:
     status, found = explained(tmp_path / "r", {"ops.py": OPS, "tests/test_ops.py": TEST}, bad)
     assert status != 0
     assert "new: there is no green to compare with" in found["reason"]
+
+
+def test_a_test_that_moved_with_its_module_is_not_called_new(tmp_path: Path) -> None:
+    """service_identity: tests/test_common.py of _common.py became tests/test_hazmat.py of hazmat.py."""
+    repository(tmp_path, {**PYTEST, "ops.py": OPS, "tests/test_ops.py": TEST})
+    (tmp_path / "ops.py").rename(tmp_path / "arithmetic.py")
+    (tmp_path / "tests" / "test_ops.py").unlink()
+    wrong = {"arithmetic.py": OPS.replace("a + b", "a - b")}
+    wrong["tests/test_arithmetic.py"] = TEST.replace("ops", "arithmetic")
+    for name, text in wrong.items():
+        (tmp_path / name).write_text(text)
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@b")
+    more = ("commit", "-qm", "More", "--allow-empty")
+    for words in (("add", "-A"), ("commit", "-qm", "Moved"), more):
+        subprocess.run([*git, *words], cwd=tmp_path, check=True)
+    done = afterd("explain", "HEAD~2..HEAD", "--format", "json", cwd=tmp_path)
+    reason = json.loads(done.out)["explanations"][0]["reason"]
+    assert "it stood in tests/test_ops.py, so by its present name there is no green" in reason
+    assert "let the range begin with the commit that moved it" in reason
 
 
 def test_a_test_that_changed_is_no_regression(tmp_path: Path) -> None:
