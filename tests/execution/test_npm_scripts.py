@@ -245,6 +245,12 @@ CHECKOUTS = [
     (JEST, {"src/a.js": ""}, True),
     ({"test": "mocha", "build": "tsc"}, {"test/a.js": "require('../a')", "a.js": ""}, False),
     ({"test": "mocha", "build": "tsc"}, {"test/a.ts": "import '../a'", "a.ts": ""}, True),
+    ({"test": "node --import=tsx/esm --test test/*.ts", "build": "tsc"},
+     {"test/a.ts": "import x from '../src/a.js'", "src/a.ts": ""}, False),
+    ({"test": "node --test test/*.js", "build": "tsc"},
+     {"test/a.js": "import x from '../src/a.js'", "src/a.ts": ""}, True),
+    ({"test": "mocha -r ts-node/register test", "build": "tsc"}, {"test/a.ts": "import '../a'", "a.ts": ""}, False),
+    ({"test": "mocha test/*.tsx", "build": "tsc"}, {"test/a.test.tsx": "import '../a'", "a.ts": ""}, True),
     ({"test": "mocha dist/test", "build": "tsc"}, {"test/a.js": ""}, True),
 ]  # fmt: skip
 

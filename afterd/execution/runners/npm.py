@@ -50,6 +50,9 @@ _TEST_LIKE = re.compile(
 )
 _SUFFIXES = frozenset({".js", ".cjs", ".mjs", ".jsx", ".ts", ".cts", ".mts", ".tsx"})
 _NO_TESTS = frozenset({"node_modules", "fixtures", "__fixtures__", "__snapshots__"})
+_LOADER = re.compile(
+    r"(?:^|[\s='\"/])(?:tsx|ts-node|@swc-node|esbuild-register|jiti)(?:$|[\s'\"/])", re.MULTILINE
+)
 _GLOB = re.compile(r"[\w./@+*?-]+")
 _BUILT = re.compile(r"\b(?:dist|build|lib|out|esm|cjs|compiled|output)/")
 
@@ -174,16 +177,26 @@ def _on_sources(root: Path, calls: Sequence[Call], tests: Sequence[Path]) -> tup
         return tuple(tests)
     package = _json(root / "package.json")
     itself = str(package.get("name", "")) if "exports" in package else ""  # Node's self-reference
-    compiles = all(each.kind.name == "Jest" for each in calls)
+    compiles = all(each.kind.name == "Jest" or _reads_typescript(root, each) for each in calls)
     return tuple(each for each in tests if needs_no_build(root, [each], itself, compiles=compiles))
 
 
 def _asks_for_built(root: Path, found: Call) -> bool:
     """Whether a runner's settings or its command say that tests are looked for in what was built."""
-    settings = [text(path) for path in sorted(root.glob(f"*{found.kind.name.lower()}*"))]
-    settings.append(json.dumps(_json(root / "package.json").get(found.kind.name.lower(), "")))
+    settings = _settings(root, found)
     asked = [word for word in found.argv[1:] if word not in without_files(found.argv)]
     return any(_BUILT.search(each) for each in (*settings, *asked))
+
+
+def _reads_typescript(root: Path, found: Call) -> bool:
+    """Whether a runner's settings or its command load what compiles TypeScript as it is imported."""
+    return any(map(_LOADER.search, (*_settings(root, found), *found.argv, *found.variables)))
+
+
+def _settings(root: Path, found: Call) -> list[str]:
+    """The texts of a runner's settings: its files, and its part of the package.json."""
+    settings = [text(path) for path in sorted(root.glob(f"*{found.kind.name.lower()}*"))]
+    return [*settings, json.dumps(_json(root / "package.json").get(found.kind.name.lower(), ""))]
 
 
 def _tests(root: Path) -> Iterator[Path]:
