@@ -15,7 +15,7 @@ other changes, nearest to the trace first: the answer is never worse than delta 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -49,6 +49,7 @@ from afterd.causality.suspicion import (
     ranked_suspects,
     suspects_of,
 )
+from afterd.causality.textual_similarity import similarity_among
 from afterd.causality.trials import BudgetSpentError, Trials
 from afterd.causality.watch import WatchedExecution
 from afterd.limits import SEARCH
@@ -352,16 +353,19 @@ class Loop:
         conduct = self._unmet if unmet else frozenset[Conduct]()
         found = suspects_of(self._execution, self._green, self._causes.links, unmet=conduct)
         met = [s for s in found if s.tier <= Tier.CAUSE and s.change in self._changes]
-        suspects = map(self._with_similarity, [*met, *self._shown(met)])
+        suspects = self._with_similarity([*met, *self._shown(met)])
         return sorted(suspects, key=lambda suspect: -suspect.weight)
 
-    def _with_similarity(self, suspect: Suspect) -> Suspect:
-        """A suspect with how similar its text is to the test's, and whether the message speaks of what a cause met."""
-        met = suspect.tier <= Tier.CAUSE and Sign.SHOWN not in suspect.signs
-        spoken = met and suspect.change in self._oracles.named.took
-        signs = (*suspect.signs, Sign.SPOKEN) if spoken else suspect.signs
-        similarity = self._oracles.similarity.get(suspect.change, 0.0)
-        return replace(suspect, signs=signs, similarity=similarity)
+    def _with_similarity(self, suspects: Sequence[Suspect]) -> Iterator[Suspect]:
+        """Suspects with how similar their text is to the test's, beside each other's, and whether the message speaks of
+        what a cause met.
+        """
+        among = similarity_among([each.change for each in suspects], self._oracles.similarity)
+        for suspect in suspects:
+            met = suspect.tier <= Tier.CAUSE and Sign.SHOWN not in suspect.signs
+            spoken = met and suspect.change in self._oracles.named.took
+            signs = (*suspect.signs, Sign.SPOKEN) if spoken else suspect.signs
+            yield replace(suspect, signs=signs, similarity=among[suspect.change])
 
     def _shown(self, met: Sequence[Suspect]) -> list[Suspect]:
         """The changes that the failure's own report shows, or that took away what it says is missing, and no cause has
@@ -442,7 +446,7 @@ class Loop:
         shared = kinship(self._changes, leaders)
         return [
             suspect if suspect.tier <= Tier.CAUSE else self._kin(suspect, shared)
-            for suspect in map(self._with_similarity, known)
+            for suspect in self._with_similarity(known)
             if suspect.change in self._changes
         ]
 

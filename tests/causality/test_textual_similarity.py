@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterd.causality.textual_similarity import TitledText, terms, textual_similarity
+from afterd.causality.textual_similarity import (
+    TitledText,
+    similarity_among,
+    terms,
+    textual_similarity,
+)
 
 words = st.text("abcXY_ \n", max_size=40)
 texts_of_words = st.builds(TitledText, words, words)
@@ -57,3 +63,19 @@ def test_scores_are_standard_deviations(query: TitledText, texts: dict[int, Titl
         assert found.keys() == texts.keys()
         assert abs(sum(found.values())) < 1e-6
         assert abs(sum(score * score for score in found.values()) - len(found)) < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("similarity", "among"),
+    [
+        ({"c1": 0.4, "c2": -0.4}, {"c1": 0.4, "c2": -0.4}),  # no further apart than all changes are
+        ({"c1": 5.0, "c2": 1.0}, {"c1": 2.5, "c2": 0.5}),  # their own deviation is 2
+        ({"c1": 3.0}, {"c1": 2.0, "c2": 0.0}),  # 1.5: what nothing is known of is as all are
+        ({}, {"c1": 0.0, "c2": 0.0}),
+    ],
+)
+def test_beside_each_other_suspects_are_told_by_their_own_deviation(
+    similarity: dict[str, float], among: dict[str, float]
+) -> None:
+    """Of setuptools_scm's six suspects the guilty one had a chance of one in a thousand, for its words alone."""
+    assert similarity_among(["c1", "c2"], {**similarity, "c3": 9.0}) == pytest.approx(among)
