@@ -12,6 +12,7 @@ from afterd.limits import PROJECT
 _IMPORTED = re.compile(
     r"(?:\bfrom|\bimport|\brequire(?:\.resolve)?|\bmock)\s*\(?\s*['\"](?P<what>[^'\"\n]+)['\"]"
 )
+_COMMENT = re.compile(r"^[ \t]*(?://|/?\*).*$", re.MULTILINE)
 _SOURCES = re.compile(r"\.[cm]?[jt]sx?$")
 _COMPILED = re.compile(r"\.[cm]?tsx?$|\.jsx$")
 _ENDINGS = ("", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".json", ".vue")
@@ -31,7 +32,7 @@ def needs_no_build(root: Path, tests: Iterable[Path], package: str, *, compiles:
         seen.add(file)
         if len(seen) > PROJECT.imported or (_COMPILED.search(file.name) and not compiles):
             return False
-        for name in (match["what"] for match in _IMPORTED.finditer(text(file))):
+        for name in (match["what"] for match in _IMPORTED.finditer(_COMMENT.sub("", text(file)))):
             if not name.startswith("."):
                 if name.startswith("#") or (package and f"{name}/".startswith(f"{package}/")):
                     return False
