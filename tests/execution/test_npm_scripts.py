@@ -240,7 +240,7 @@ CHECKOUTS = [
     (JEST, {"test/a.test.js": "const x = require('..')", "index.js": ""}, False),
     (JEST | {"exports": "./dist"}, {"test/a.test.js": "import x from 'p/x'"}, True),
     (JEST, {"test/a.test.js": "import x from 'p/x'"}, False),
-    (JEST | {"exports": "./dist"}, {"test/a.test.js": "/**\n * import x from 'p';\n */\n// import 'p'"}, False),
+    (JEST | {"exports": "./dist"}, {"test/a.test.js": "/**\nimport x from 'p';\n*/\n\t// import 'p'"}, False),
     (JEST, {"test/a.test.js": "import x from 'pp'"}, False),
     (JEST, {"test/a.test.js": "", "jest.config.js": "testRegex: 'dist/.*'"}, True),
     (JEST, {"src/a.js": ""}, True),

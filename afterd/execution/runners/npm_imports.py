@@ -12,7 +12,7 @@ from afterd.limits import PROJECT
 _IMPORTED = re.compile(
     r"(?:\bfrom|\bimport|\brequire(?:\.resolve)?|\bmock)\s*\(?\s*['\"](?P<what>[^'\"\n]+)['\"]"
 )
-_COMMENT = re.compile(r"^[ \t]*(?://|/?\*).*$", re.MULTILINE)
+_COMMENT = re.compile(r"^[ \t]*(?://[^\n]*|/\*.*?\*/)", re.MULTILINE | re.DOTALL)
 _SOURCES = re.compile(r"\.[cm]?[jt]sx?$")
 _COMPILED = re.compile(r"\.[cm]?tsx?$|\.jsx$")
 _ENDINGS = ("", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".json", ".vue")
