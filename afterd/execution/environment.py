@@ -16,7 +16,8 @@ second of the source agree.
 
 pytest looks for its configuration upward from the tests, through ``.git`` into the user's work tree,
 which is of another version. A ``pytest.ini`` in the state directory (``vcs.repository``) ends that search; as pytest
-would then count that directory as the project's, it is told that the project is where it starts.
+would then count that directory as the project's, it is told that the project is where it starts. A test that
+stands outside of the slots has the project that pytest finds: no search from there comes to ours.
 Jest passes over all that stands below a folder named ``.git``, so Node loads a line of ours that ends this
 (``runners/plugins/jest_below_git.cjs``).
 """
@@ -26,7 +27,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from afterd.config.secrets import is_secret
@@ -77,6 +78,7 @@ REPEATABLE: Mapping[str, str] = {
 
 _PYTEST_OPTIONS = "PYTEST_ADDOPTS"
 _PYTEST_PROJECT = "--rootdir=."
+_PYTHON_TEST = re.compile(r"(?<![^\s'\"=])(/[^\s'\":]*test[^\s'\":/]*\.py)\b")
 NODE_OPTIONS = "NODE_OPTIONS"
 _BELOW_GIT = Path(__file__).with_name("runners") / "plugins" / "jest_below_git.cjs"
 
@@ -87,19 +89,29 @@ _NOT_DIGESTED = frozenset({"PATH_INFO", "XDG_SESSION_ID", "INVOCATION_ID", "JOUR
 
 
 def scrubbed_environment(
-    environment: Mapping[str, str] | None = None, extra: Mapping[str, str] | None = None
+    environment: Mapping[str, str] | None = None,
+    extra: Mapping[str, str] | None = None,
+    *,
+    outside: bool = False,
 ) -> dict[str, str]:
     """The environment for a program under test, from afterd's own; ``extra`` is set on top.
 
-    ``extra`` is what the user configured for the test: it is not scrubbed.
+    ``extra`` is what the user configured for the test: it is not scrubbed. ``outside``: its files of tests are no part
+    of the repository.
     """
     source = os.environ if environment is None else environment
     kept = {name: value for name, value in source.items() if not removal_reason(name, value)}
     found = {**kept, **REPEATABLE, **(extra or {})}
     options = found.get(_PYTEST_OPTIONS, "")
-    if _PYTEST_PROJECT not in options.split():
+    if not outside and _PYTEST_PROJECT not in options.split():
         found[_PYTEST_OPTIONS] = f"{_PYTEST_PROJECT} {options}".rstrip()
     return found
+
+
+def names_test_outside(command: Iterable[str], slot: Path) -> bool:
+    """Whether a command, or the text of a shell in it, names a file of Python tests that does not lie in ``slot``."""
+    named = (Path(found) for word in command for found in _PYTHON_TEST.findall(word))
+    return any(path.is_file() and not path.is_relative_to(slot) for path in named)
 
 
 def node_options(options: str) -> str:

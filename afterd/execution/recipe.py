@@ -14,6 +14,7 @@ from afterd.execution.environment import (
     NODE_OPTIONS,
     REPEATABLE,
     digest,
+    names_test_outside,
     node_options,
     scrubbed_environment,
 )
@@ -75,7 +76,10 @@ class Recipe:
         there (``environment``); where afterd is installed is no part of what an outcome depends on.
         """
         extra = {name: value.replace(SLOT, str(slot)) for name, value in self.extra.items()}
-        found = scrubbed_environment(extra={"GIT_CEILING_DIRECTORIES": str(slot.parent), **extra})
+        found = scrubbed_environment(
+            extra={"GIT_CEILING_DIRECTORIES": str(slot.parent), **extra},
+            outside=names_test_outside(self.test, slot),
+        )
         return {**found, NODE_OPTIONS: node_options(found.get(NODE_OPTIONS, ""))}
 
     def build_in(self, slot: Path) -> Command:

@@ -122,3 +122,26 @@ def test_a_version_without_pytest_settings_does_not_read_the_work_trees(
     (answer,) = pipeline.explain(settings, Silent())
     assert answer.status is Status.EXPLAINED
     assert [change.file for change in answer.root] == ["calc.py"]
+
+
+def test_a_test_outside_has_the_project_that_pytest_gives_it(tmp_path: Path) -> None:
+    """With the slot for its project, its conftest.py came too late to name plugins (jupyter_server): "already red"."""
+    outside = tmp_path / "outside" / "test_total.py"
+    outside.parent.mkdir()
+    outside.write_text(
+        "from calc import total\n\n\ndef test_total(pytestconfig):\n"
+        "    assert '.git' not in pytestconfig.rootpath.parts\n    assert total(2, 3) == 5\n"
+    )
+    good = {
+        "calc.py": "def total(a, b):\n    return a + b\n",
+        "conftest.py": "pytest_plugins = ['plugin']\n",
+        "plugin.py": "",
+        "pyproject.toml": "[tool.pytest.ini_options]\n",
+    }
+    bad = {**good, "calc.py": "def total(a, b):\n    return a - b\n"}
+    repository(tmp_path / "r", good, bad)
+    command = shell(f"PYTHONPATH=. python -m pytest -q {outside}")
+    settings = Settings(repository=tmp_path / "r", range="HEAD~1..HEAD", test=command)
+    (answer,) = pipeline.explain(settings, Silent())
+    assert answer.status is Status.EXPLAINED
+    assert [change.file for change in answer.root] == ["calc.py"]
