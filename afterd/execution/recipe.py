@@ -136,7 +136,8 @@ class Recipe:
     @property
     def environment_digest(self) -> str:
         """Which surroundings these are, for cache keys; slots do not differ in them."""
-        text = digest(scrubbed_environment(extra=self.extra))
+        outside = names_test_outside(self.test, Path())
+        text = digest(scrubbed_environment(extra=self.extra, outside=outside))
         made = (part for item in sorted(self.generated.items()) for part in item)
         held = filter(None, [current_confinement().key, *self.container])
         return _digest(text, self.tools, *made, *held)

@@ -145,3 +145,4 @@ def test_a_test_outside_has_the_project_that_pytest_gives_it(tmp_path: Path) -> 
     (answer,) = pipeline.explain(settings, Silent())
     assert answer.status is Status.EXPLAINED
     assert [change.file for change in answer.root] == ["calc.py"]
+    assert answer.tree is not None  # what was recorded is of that project as well
