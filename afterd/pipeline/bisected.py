@@ -8,7 +8,7 @@ leads no further in a range of several commits, these are bisected, and the sear
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -61,6 +61,12 @@ class Bisection:
         self._wanted = wanted
         self._oracle = oracle
         self._likely = [part for part in likely if part != ends]
+        self._searched = frozenset(
+            file
+            for change in wanted.changes.live
+            if change.kind is FileKind.TEST
+            for file in (change.file, change.old_file)
+        )
         self._versions: dict[str, str] = {}  # by commit, the tree that is run for it
 
     def narrows(self, guilt: CommitGuilt = NO_GUILT) -> bool:
@@ -146,9 +152,10 @@ class Bisection:
         """What was seen, as a sentence; empty where nothing was. ``within``: the answer is one about what was left,
         so its lines are not those of the range's own end.
         """
+        whose = "their own" if self._searched else "the bad version's"
         if self.undone:
             return (
-                f"The test is green before {self.undone[: REPORT.commit]} and red at it, run with the bad version's"
+                f"The test is green before {self.undone[: REPORT.commit]} and red at it, run with {whose}"
                 " test files, and without what that commit changed the bad version passes; no other commit was run."
             )
         if self.within is None:
@@ -157,7 +164,7 @@ class Bisection:
         theirs = bad != self._wanted.revisions.bad and within
         lines = ", whose lines these are" if theirs else ""
         return (
-            f"Commits of the range were run with the bad version's test files: the test is green at"
+            f"Commits of the range were run with {whose} test files: the test is green at"
             f" {good[: REPORT.commit]} and red at {bad[: REPORT.commit]}{lines}.{self._other_shape(bad)}"
         )
 
@@ -183,8 +190,8 @@ class Bisection:
 
     def _version(self, commit: str) -> str:
         if commit not in self._versions:
-            made = version_with_tests(commit, self._wanted.variants, self._workspace.rules)
-            self._versions[commit] = made
+            variants, rules = self._wanted.variants, self._workspace.rules
+            self._versions[commit] = version_with_tests(commit, variants, rules, self._searched)
         return self._versions[commit]
 
 
@@ -209,11 +216,14 @@ def bisected_case(case: Case, left: Budget, confirmation: Confirmation) -> Case:
     return replace(case, settings=settings, prior=prior_from_history(both, case.prior))
 
 
-def version_with_tests(commit: str, variants: Variants, rules: FileRules) -> str:
+def version_with_tests(
+    commit: str, variants: Variants, rules: FileRules, searched: Container[str] = frozenset()
+) -> str:
     """The tree of a commit with the test files that every variant of a range has.
 
     A file that holds tests beside what they test is the commit's own, and so is one that is only named like a test
-    and that the program of either version imports.
+    and that the program of either version imports, and one whose changes are ``searched`` like any others: with the
+    bad version's settings for tests no version passed before they changed, and none of theirs after (django-oscar).
     """
     reader = TreeReader(variants.store)
     own = reader.tree_of(commit)
@@ -225,7 +235,8 @@ def version_with_tests(commit: str, variants: Variants, rules: FileRules) -> str
     )
     rules = replace(rules, program=here | there)
     for path, entry in differing:
-        if rules.keep_tests and kind_of(os.fsdecode(path), rules) is FileKind.TEST:
+        name = os.fsdecode(path)
+        if rules.keep_tests and name not in searched and kind_of(name, rules) is FileKind.TEST:
             editor.remove(path)
             if entry is not None:
                 editor.put(path, entry)

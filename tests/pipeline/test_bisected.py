@@ -303,3 +303,35 @@ def test_the_only_change_is_known_before_anything_is_traced(
     monkeypatch.setattr("afterd.pipeline.searched.searched_explanation", searched)
     found = _explained(path, "HEAD~1")
     assert (found.status, runs, found.runs.tests) == (Status.EXPLAINED, [1], 1)
+
+
+WORDED = CHECK.replace(
+    'assert "answer 42"',
+    """word = pathlib.Path("tests/word.txt").read_text()
+if word not in text:
+    sys.exit(f"Nothing is called {word}.")
+assert word + " 42"\
+""",
+)
+
+
+def test_where_neither_version_passes_with_the_other_s_test_files_each_commit_has_its_own(
+    tmp_path: Path,
+) -> None:
+    """django-oscar's settings for tests: with the bad version's, no commit before they changed could be told."""
+    path = tmp_path / "repository"
+    authored_git(tmp_path, "init", "-q", "-b", "main", str(path))
+    (path / "tests").mkdir()
+    for commit in range(COMMITS):
+        word = "reply" if commit >= BREAKS // 2 else "answer"
+        (path / "table.txt").write_text(_table(commit).replace("answer", word))
+        (path / "tests" / "word.txt").write_text(word)
+        (path / "test_table.py").write_text(WORDED)
+        authored_git(path, "add", "-A")
+        authored_git(path, "commit", "-q", "-m", f"version {commit}")
+    commits = authored_git(path, "rev-list", "--reverse", "HEAD").split()
+    found = _explained(path, commits[0])
+    assert found.status is Status.EXPLAINED
+    assert {commits[BREAKS]} <= {name for change in found.root for name in change.commits}
+    assert any(f"red at {commits[BREAKS][:10]}" in note for note in found.remarks), found.remarks
+    assert any("with their own test files" in note for note in found.remarks), found.remarks
