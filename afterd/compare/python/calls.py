@@ -45,6 +45,7 @@ from afterd.trace.python.record.rows import Kind
 
 _WORSE = (Conduct.SAME, Conduct.ABSORBED, Conduct.CARRIED, Conduct.PASSED, Conduct.PARTED)
 _PARTED = frozenset({Conduct.PARTED, Conduct.PASSED})
+_WAYS = frozenset({Kind.TRUE, Kind.FALSE})
 
 
 class Calls:
@@ -86,7 +87,10 @@ class Calls:
     def _seen(self) -> Iterator[tuple[Iterable[ChangeId], Conduct | None, int]]:
         for function, changes in self._changed_functions().items():
             for frame in _some_frames(self.alignment.activations(function)):
-                yield changes, self._reaching(frame), frame.entered
+                conduct = self._reaching(frame)
+                yield changes, conduct, frame.entered
+                if conduct is Conduct.PASSED:
+                    yield from self._turned(frame)
         for function, changes in self._removed_functions().items():
             for frame in _some_frames(self.inverse.activations(function)):
                 caller = self._caller_here(frame)
@@ -109,6 +113,19 @@ class Calls:
                 return Conduct.ABSORBED
             caller = caller.parent
         return own
+
+    def _turned(self, frame: Frame) -> Iterator[tuple[Iterable[ChangeId], Conduct, int]]:
+        """The changes whose own conditions, in an activation below which calls parted already, went the other way than
+        green's: they may have whatever these calls did. (A form's class was new as well as what was asked of its data.)
+        """
+        trace = self.steps.trace
+        for row in frame.rows[: PYTHON_PAIR.rows]:
+            node, kind = trace.node(row), trace.kind(row)
+            if node is None or kind not in _WAYS or not (changes := self.ties.of_node(node)):
+                continue
+            twin = self.alignment.row(row)
+            if twin is not None and self.green.trace.kind(twin) in _WAYS - {kind}:
+                yield changes, Conduct.PARTED, row
 
     def _did_the_same(self, caller: Frame) -> bool:
         """Whether all that a caller did is as green's: what it gave may differ where nobody looked."""

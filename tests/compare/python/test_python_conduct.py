@@ -51,6 +51,26 @@ CASES: dict[str, tuple[str, str, str, list[Conduct | None]]] = {
         "from lib import f\ndef test():\n    assert f(1) == 1\n",
         [Conduct.PARTED, Conduct.CARRIED],
     ),
+    "a condition that went another way, behind a call that parted": (
+        ("def a(x):\n"
+         "    return {'later': x}\n"
+         "\n"
+         "def f(x):\n"
+         "    y = a(x)\n"
+         "    if y['later']:\n"
+         "        return 1\n"
+         "    return 0\n"),
+        ("def a(x):\n"
+         "    return {'later': x, 'now': 1}\n"
+         "\n"
+         "def f(x):\n"
+         "    y = a(x)\n"
+         "    if getattr(y, 'later', False):\n"
+         "        return 1\n"
+         "    return 0\n"),
+        "from lib import f\ndef test():\n    assert f(1) == 1\n",
+        [Conduct.PARTED, Conduct.PARTED],
+    ),
     "a new call that the failure ended: no row is its own": (
         "def low(x):\n    return x.lower()\n\ndef f(x):\n    y = x\n    return y\n",
         (
