@@ -138,6 +138,18 @@ SYSTEMS = {
         answers="out/config.h",
         needs=("gcc", "meson", "ninja"),
     ),
+    "inline variables of a header, of which the linker keeps one copy": System(
+        {
+            "named.h": "#include <string>\nstruct Named { std::string name; Named(const char *n) : name(n) {} };\n"
+            'struct Kinds { static inline const Named FIRST{"ab"}; static inline const Named LAST{"cde"}; };\n',
+            "more.cc": '#include "named.h"\nint more() { return Kinds::LAST.name.size(); }\n',
+            "main.cc": '#include <cstdio>\n#include "named.h"\nint more();\n'
+            'int main() { return std::printf("%d\\n", int(Kinds::FIRST.name.size()) + more()) - 2; }\n',
+            "config.h": "",
+        },
+        ("g++ -std=c++17 -g main.cc more.cc -o prog",),
+        needs=("g++",),
+    ),
     "a compiler by another name": System(
         {
             "main.c": '#include <stdio.h>\nint main(void) { return printf("ok") - 2; }\n',

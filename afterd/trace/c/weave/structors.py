@@ -15,13 +15,20 @@ _ARRAYS = {"ctors": ".init_array", "dtors": ".fini_array"}
 _USUAL = 65535  # the priority of a constructor that names none
 _ARRAY = re.compile(r"^@llvm\.global_(ctors|dtors) = appending .*$\n?", re.MULTILINE)
 _ENTRY = re.compile(rf"{{ i32, ptr, ptr }} {{ i32 (\d+), ptr (@{NAME}), ptr (?:null|@{NAME}) }}")
+_OWN_COPY = re.compile(r"^(define internal .*?) comdat(?:\(\$[^)]*\))?(?= |$)", re.MULTILINE)
+"""The head of a function that only its module can call, in a group of which the linker keeps one copy."""
 _USED = re.compile(
     r"^@llvm\.used = appending .*?global \[\d+ x ptr\] \[(.*?)\], .*$\n?", re.MULTILINE
 )
 
 
 def with_constructor(text: str, function: str, priority: int) -> str:
-    """The module with its constructors and destructors placed, and one constructor more."""
+    """The module with its constructors and destructors placed, and one constructor more.
+
+    What begins an ``inline`` variable is each module's own function in the variable's group. What points to it here,
+    and in the tables, is in no group, so no copy may be dropped: each asks first whether the variable has begun (ada).
+    """
+    text = _OWN_COPY.sub(r"\1", text)
     entries = [("ctors", priority, function)]
     head = preamble(text)
     for found in _ARRAY.finditer(head):
