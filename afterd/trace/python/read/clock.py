@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from afterd.trace.python.read.tracefile import Recorded
@@ -32,7 +33,6 @@ class Clock:
         self._trace = trace
         told: _Span | None = None if trace is None else trace.raw.header.get("clock")
         self._began, self._ended, self._zone = told or _NEVER
-        self._counted: frozenset[float] | None = None
 
     def unit(self, value: Recorded) -> str:
         """In which unit a plain value is a reading of this run's clock; empty where it is none."""
@@ -41,7 +41,7 @@ class Clock:
         for unit, scale in _PER_SECOND.items():
             if math.floor(self._began * scale) <= value <= math.ceil(self._ended * scale):
                 return f"{type(value).__name__} {unit}"
-        return "counted" if value in self._given_by_counters() else ""
+        return "counted" if value in self._counted else ""
 
     def masked(self, text: str) -> str:
         """A text without the readings in it."""
@@ -61,14 +61,13 @@ class Clock:
         began = math.floor(self._began) + zone
         return (of_day - began) % _DAY <= self._ended - math.floor(self._began)
 
-    def _given_by_counters(self) -> frozenset[float]:
+    @cached_property
+    def _counted(self) -> frozenset[float]:
         """What the clocks that do not tell the date gave: numbers like any others, so from these calls alone."""
-        if self._counted is None:
-            self._counted = frozenset() if self._trace is None else _counted(self._trace)
-        return self._counted
+        return frozenset() if self._trace is None else _counted_by(self._trace)
 
 
-def _counted(trace: Trace) -> frozenset[float]:
+def _counted_by(trace: Trace) -> frozenset[float]:
     found: set[float] = set()
     for module in trace.all_modules():
         for node in module.of_type("Call"):
