@@ -188,7 +188,8 @@ class _Look:
         outcome = seen.attempt.outcome
         if seen.attempt.unrunnable:
             raise TestError(f"At the bad version: {seen.attempt.unrunnable}")
-        if outcome.reason is Unresolved.UNTESTABLE and set(seen.red) == {self.suite.recipe.test_id}:
+        none_ran = outcome.reason is Unresolved.UNTESTABLE
+        if none_ran and not self._named and set(seen.red) == {self.suite.recipe.test_id}:
             raise TestError(
                 f"{self._runner} ran no test of the bad version. If another command runs them, put it behind the range:"
                 f" `afterd explain GOOD..BAD -- COMMAND`. It said:\n{outcome.detail}"
