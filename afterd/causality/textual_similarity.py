@@ -61,8 +61,7 @@ def textual_similarity(query: TitledText, texts: Mapping[KeyT, TitledText]) -> d
         term: weight * rarity[term] for term, weight in query.weights().items() if term in rarity
     }
     cosines = [_cosine(wanted, each, rarity) for each in weighed.values()]
-    mean = fsum(cosines) / max(1, len(cosines))
-    spread = sqrt(fsum((each - mean) ** 2 for each in cosines) / max(1, len(cosines)))
+    mean, spread = _mean_and_deviation(cosines)
     if spread <= _ROUNDING * mean:
         return {}
     return {key: (each - mean) / spread for key, each in zip(weighed, cosines, strict=True)}
@@ -78,9 +77,14 @@ def similarity_among(
     among the first suspects grew by a factor of 1.35 and 1.22 in the geometric mean, on 2026-11-28.)
     """
     found = {key: similarity.get(key, 0.0) for key in chosen}
-    mean = fsum(found.values()) / max(1, len(found))
-    spread = sqrt(fsum((each - mean) ** 2 for each in found.values()) / max(1, len(found)))
+    _, spread = _mean_and_deviation(found.values())
     return {key: each / max(1.0, spread) for key, each in found.items()}
+
+
+def _mean_and_deviation(values: Collection[float]) -> tuple[float, float]:
+    count = max(1, len(values))
+    mean = fsum(values) / count
+    return mean, sqrt(fsum((each - mean) ** 2 for each in values) / count)
 
 
 def _cosine(

@@ -108,10 +108,11 @@ def scrubbed_environment(
     return found
 
 
-def names_test_outside(command: Iterable[str], slot: Path) -> bool:
-    """Whether a command, or the text of a shell in it, names a file of Python tests that does not lie in ``slot``."""
-    named = (Path(found) for word in command for found in _PYTHON_TEST.findall(word))
-    return any(path.is_file() and not path.is_relative_to(slot) for path in named)
+def names_test_outside(command: Iterable[str]) -> bool:
+    """Whether a command that runs in any slot, or the text of a shell in it, names a file of Python tests by a path
+    of its own.
+    """
+    return any(Path(found).is_file() for word in command for found in _PYTHON_TEST.findall(word))
 
 
 def node_options(options: str) -> str:

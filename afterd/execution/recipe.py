@@ -76,11 +76,12 @@ class Recipe:
         there (``environment``); where afterd is installed is no part of what an outcome depends on.
         """
         extra = {name: value.replace(SLOT, str(slot)) for name, value in self.extra.items()}
-        found = scrubbed_environment(
-            extra={"GIT_CEILING_DIRECTORIES": str(slot.parent), **extra},
-            outside=names_test_outside(self.test, slot),
-        )
+        found = self.scrubbed({"GIT_CEILING_DIRECTORIES": str(slot.parent), **extra})
         return {**found, NODE_OPTIONS: node_options(found.get(NODE_OPTIONS, ""))}
+
+    def scrubbed(self, extra: Mapping[str, str]) -> dict[str, str]:
+        """Afterd's own environment as a command gets it, with ``extra`` on top."""
+        return scrubbed_environment(extra=extra, outside=names_test_outside(self.test))
 
     def build_in(self, slot: Path) -> Command:
         """The build command in ``slot``, its diagnostics in the order they were written."""
@@ -136,8 +137,7 @@ class Recipe:
     @property
     def environment_digest(self) -> str:
         """Which surroundings these are, for cache keys; slots do not differ in them."""
-        outside = names_test_outside(self.test, Path())
-        text = digest(scrubbed_environment(extra=self.extra, outside=outside))
+        text = digest(self.scrubbed(self.extra))
         made = (part for item in sorted(self.generated.items()) for part in item)
         held = filter(None, [current_confinement().key, *self.container])
         return _digest(text, self.tools, *made, *held)

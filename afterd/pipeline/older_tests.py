@@ -357,12 +357,10 @@ def _new_test_sentence(
     told = f" With the test put there it says: {line}{'.' if moved else ''}" if line else ""
     if moved is not None:
         later = [commit for commit in moved.commits if commit != bad]
-        begin = ""
-        if later:
-            begin = (
-                " If it broke later than that, let the range begin with the commit that moved it,"
-            )
-            begin += f" {later[-1][: REPORT.commit]}."
+        from_there = (
+            "If it broke later than that, let the range begin with the commit that moved it,"
+        )
+        begin = f" {from_there} {later[-1][: REPORT.commit]}." if later else ""
         return f"This test moved: it stood in {moved.old_file}, so by its present name {NO_GREEN}.{told}{begin}"
     return f"This test is new: {NO_GREEN}.{told}"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from afterd.config import Settings, command_line
 from afterd.execution.confinement import Confinement, confined_programs
-from afterd.execution.environment import names_test_outside, scrubbed_environment
+from afterd.execution.environment import scrubbed_environment
 from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.losses import refuse_lost
 from afterd.execution.recipe import SLOT, THE_BUILD, Recipe, Scope, import_path, with_assignments
@@ -336,9 +336,7 @@ def python_request(
     checkout = workspace.repository.workdir
     return PythonTraceRequest(
         command=recipe.test,
-        environment=scrubbed_environment(
-            extra=extra, outside=names_test_outside(recipe.test, workspace.state)
-        ),
+        environment=recipe.scrubbed(extra),
         directory=workspace.state / place,
         test=test,
         folder=recipe.folder,

@@ -25,15 +25,14 @@ def test_the_first_few_and_how_many_more(names: list[str], said: str) -> None:
     assert first_names(names, 3) == said
 
 
+RED = Explanation(
+    id=7, test="t", status=Status.ALREADY_RED, range=RevisionRange("a" * 40, "b" * 40)
+)
+
+
 def test_a_new_test_was_not_already_red() -> None:
     """Its headline said so, above "This test is new", and advised an older version to compare with."""
-    new = Explanation(
-        id=7,
-        test="t",
-        status=Status.ALREADY_RED,
-        range=RevisionRange("a" * 40, "b" * 40),
-        reason=f"This test is new: {NO_GREEN}.",
-    )
+    new = replace(RED, reason=f"This test is new: {NO_GREEN}.")
     assert "".join(str(getattr(part, "text", part)) for part in headline(new)) == (
         "t has no green to be compared with at aaaaaaaaaa"
     )
@@ -44,11 +43,9 @@ def test_a_new_test_was_not_already_red() -> None:
 
 def test_what_afterd_wrote_itself_to_build_with_is_not_to_be_typed() -> None:
     """Of a package the advice was a script of 1,500 characters (jsdiff)."""
-    found = Explanation(
-        id=7,
+    found = replace(
+        RED,
         test="the test suite",
-        status=Status.ALREADY_RED,
-        range=RevisionRange("a" * 40, "b" * 40),
         build_command=("sh", "-c", "set -e\nnpm ci"),
         test_command=("npm", "test"),
     )

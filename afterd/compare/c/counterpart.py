@@ -5,6 +5,7 @@ from __future__ import annotations
 from afterd.compare.c.alignment import Alignment, Found
 from afterd.compare.c.dual import DualSlice
 from afterd.limits import C_TRACE
+from afterd.logic import signed_value
 from afterd.model.term import SortKind, StepId, Value
 from afterd.model.trace import Alignment as Aligned
 from afterd.model.trace import GreenValue, StepKind
@@ -276,7 +277,7 @@ def _number(statement: Statement) -> Value:
     value, sort = statement.value, statement.term.sort
     if sort.kind is not SortKind.BITVEC or not isinstance(value, int) or statement.unsigned:
         return value
-    return value - (1 << sort.width) if value >> (sort.width - 1) else value
+    return signed_value(value, sort.width)
 
 
 def _allocated(process: Process, step: StepId, address: int) -> Allocated | None:

@@ -32,7 +32,7 @@ from afterd.trace.python.read import (
     takes_the_rest,
 )
 from afterd.trace.python.record.describe import CUT
-from afterd.trace.python.record.rows import Kind
+from afterd.trace.python.record.rows import OUTCOMES, Kind
 
 
 def targets(value: Node) -> frozenset[str]:
@@ -330,6 +330,6 @@ class Absence:
 
     def _turned(self, node: Node, row: int) -> bool:
         """Whether a row of green is of a branch or a jump that the bad version does not have."""
-        branch = self.green.trace.kind(row) in {Kind.TRUE, Kind.FALSE}
+        branch = self.green.trace.kind(row) in OUTCOMES
         turns = node if branch else node.statement
         return (branch or turns.type in _JUMPS) and turns not in self.alignment.matching.bad

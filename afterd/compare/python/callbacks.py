@@ -10,9 +10,7 @@ from __future__ import annotations
 from afterd.compare.python.alignment import Alignment
 from afterd.limits import PYTHON_PAIR
 from afterd.trace.python.read import Trace
-from afterd.trace.python.record.rows import Kind
-
-_OUTCOMES = {Kind.TRUE, Kind.FALSE}
+from afterd.trace.python.record.rows import OUTCOMES
 
 
 class Callbacks:
@@ -40,7 +38,7 @@ class Callbacks:
         first = self.trace.previous_in_frame(frame, position) + 1
         found: list[int] = []
         for row in range(max(first, position - PYTHON_PAIR.rows_within), position):
-            if self.trace.kind(row) in _OUTCOMES and self._departs(row):
+            if self.trace.kind(row) in OUTCOMES and self._departs(row):
                 found.append(row)
                 if len(found) == PYTHON_PAIR.branches_within:
                     break

@@ -41,11 +41,10 @@ from afterd.trace.python.read import (
     is_generator,
     takes_the_rest,
 )
-from afterd.trace.python.record.rows import Kind
+from afterd.trace.python.record.rows import OUTCOMES, Kind
 
 _WORSE = (Conduct.SAME, Conduct.ABSORBED, Conduct.CARRIED, Conduct.PASSED, Conduct.PARTED)
 _PARTED = frozenset({Conduct.PARTED, Conduct.PASSED})
-_WAYS = frozenset({Kind.TRUE, Kind.FALSE})
 
 
 class Calls:
@@ -121,10 +120,10 @@ class Calls:
         trace = self.steps.trace
         for row in frame.rows[: PYTHON_PAIR.rows]:
             node, kind = trace.node(row), trace.kind(row)
-            if node is None or kind not in _WAYS or not (changes := self.ties.of_node(node)):
+            if node is None or kind not in OUTCOMES or not (changes := self.ties.of_node(node)):
                 continue
             twin = self.alignment.row(row)
-            if twin is not None and self.green.trace.kind(twin) in _WAYS - {kind}:
+            if twin is not None and self.green.trace.kind(twin) in OUTCOMES - {kind}:
                 yield changes, Conduct.PARTED, row
 
     def _did_the_same(self, caller: Frame) -> bool:

@@ -19,12 +19,11 @@ from afterd.limits import PYTHON_PAIR
 from afterd.model.trace import Trial
 from afterd.trace.python.read import Node, Steps, Trace
 from afterd.trace.python.record.replacing import Replacement, encoded_value
-from afterd.trace.python.record.rows import Kind
+from afterd.trace.python.record.rows import OUTCOMES, Kind
 from afterd.trace.python.recorder import RecordedRun
 
 Again = Callable[[Replacement], RecordedRun]
 
-_OUTCOMES = frozenset({Kind.TRUE, Kind.FALSE})
 _VALUES = frozenset({Kind.VALUE, Kind.RETURN, Kind.YIELD, Kind.PEEK})
 
 
@@ -48,7 +47,7 @@ class Intervention:
             return None
         if self._rows_left < trace.raw.total:
             return None
-        if kind in _OUTCOMES:
+        if kind in OUTCOMES:
             if node.type != "If":
                 return None
             held = self._other.trace.kind(row) is Kind.TRUE

@@ -18,7 +18,7 @@ _IMPORTED = re.compile(
 _NOT_OURS = frozenset({"vendor", "testdata", "Godeps"})
 
 
-def go_files(root: Path) -> Iterator[Path]:
+def _go_files(root: Path) -> Iterator[Path]:
     """The Go files of a checkout that are its own."""
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(
@@ -33,7 +33,7 @@ def module_file(root: Path) -> str:
     """
     if next(root.glob("*.go"), None) is None:
         return ""
-    files = list(go_files(root))
+    files = list(_go_files(root))
     if not any(path.name.endswith("_test.go") for path in files):
         return ""
     return f"module {_module_path(root, files)}\n"

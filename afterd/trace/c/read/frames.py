@@ -192,12 +192,7 @@ class Frames:
 
         def given(site: int) -> bool:
             call = self.program.call_of_site(site)
-            name = callee(call)
-            return bool(
-                named.search(call.text)
-                and name.startswith("@")
-                and not self.program.resolved(name[1:])
-            )
+            return bool(named.search(call.text)) and self.program.is_outside(callee(call))
 
         return given
 

@@ -5,22 +5,13 @@ A function that is not listed may write through any pointer it is given.
 
 from __future__ import annotations
 
+_LOOKS_AT_BYTES = (
+    *("strlen", "strnlen", "strcmp", "strncmp", "strcasecmp", "strncasecmp", "strchr", "strrchr"),
+    *("strstr", "strpbrk", "strspn", "strcspn", "memcmp", "memchr"),
+)
 _READS_ONLY = frozenset(
     [
-        "strlen",
-        "strnlen",
-        "strcmp",
-        "strncmp",
-        "strcasecmp",
-        "strncasecmp",
-        "strchr",
-        "strrchr",
-        "strstr",
-        "strpbrk",
-        "strspn",
-        "strcspn",
-        "memcmp",
-        "memchr",
+        *_LOOKS_AT_BYTES,
         "printf",
         "fprintf",
         "puts",
@@ -180,55 +171,13 @@ _SETS = {
 _VARIABLES_AT = {"__errno_location": "errno", "__h_errno_location": "h_errno"}
 _KEEPS_ERRNO = frozenset(
     [
-        *(
-            "strlen",
-            "strnlen",
-            "strcmp",
-            "strncmp",
-            "strcasecmp",
-            "strncasecmp",
-            "strchr",
-            "strrchr",
-        ),
-        *(
-            "strstr",
-            "strpbrk",
-            "strspn",
-            "strcspn",
-            "strcpy",
-            "strncpy",
-            "stpcpy",
-            "strcat",
-            "strncat",
-        ),
-        *(
-            "memcmp",
-            "memchr",
-            "memcpy",
-            "memmove",
-            "memset",
-            "atoi",
-            "atol",
-            "atoll",
-            "atof",
-            "free",
-        ),
-        *("isatty", "getenv", "abort", "__errno_location", "__ctype_b_loc", "toupper", "tolower"),
-        *(
-            "strerror",
-            "time",
-            "clock",
-            "qsort",
-            "bsearch",
-            "abs",
-            "labs",
-            "ferror",
-            "feof",
-            "getpid",
-        ),
+        *_LOOKS_AT_BYTES,
+        *("strcpy", "strncpy", "stpcpy", "strcat", "strncat", "memcpy", "memmove", "memset"),
+        *("atoi", "atol", "atoll", "atof", "free", "isatty", "getenv", "abort"),
+        *("__errno_location", "__ctype_b_loc", "toupper", "tolower", "strerror", "time"),
+        *("clock", "qsort", "bsearch", "abs", "labs", "ferror", "feof", "getpid"),
     ]
 )
-
 
 _GIVEN_TEXT = frozenset(
     [

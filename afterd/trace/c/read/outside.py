@@ -80,13 +80,14 @@ class Outside:
         writes = libc.returns_written(name) or any(
             kind.startswith("ptr") and libc.writes_through(name, number) for number, kind in kinds
         )
-        return writes and not self._values.frames.program.resolved(name[1:])
+        return writes and self._values.frames.program.is_outside(name)
 
     def _setting_uncached(self, variable: str) -> Callable[[int], bool]:
+        program = self._values.frames.program
+
         def sets(site: int) -> bool:
-            name = callee(self._values.frames.program.call_of_site(site))
-            known = name.startswith("@") and not self._values.frames.program.resolved(name[1:])
-            return known and libc.sets(name, variable)
+            name = callee(program.call_of_site(site))
+            return program.is_outside(name) and libc.sets(name, variable)
 
         return cache(sets)
 

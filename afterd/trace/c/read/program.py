@@ -336,6 +336,10 @@ class Program:
             name = following
         return ""
 
+    def is_outside(self, called: str) -> bool:
+        """Whether what a call names (``callee``) is a function that is not traced; not of a call by pointer."""
+        return called.startswith("@") and not self.resolved(called[1:])
+
     def function_named(self, name: str, unit: Unit) -> FunctionView | None:
         """The function that a module means by a name: its own, or the first of the program."""
         candidates = self._named.get(self.resolved(name), [])

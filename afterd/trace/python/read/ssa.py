@@ -17,12 +17,11 @@ from afterd.trace.python.read.terms import Terms
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
 from afterd.trace.python.read.values import Unknown, plain_value, render, same_object, sort_of
-from afterd.trace.python.record.rows import Kind
+from afterd.trace.python.record.rows import OUTCOMES, Kind
 
 _OF_AN_OBJECT = frozenset({"Attribute", "Subscript"})
 _ITERATING = frozenset({"For", "AsyncFor", "comprehension"})
 _ITEMS = {Kind.TRUE: ANOTHER_ITEM, Kind.FALSE: NO_ITEM}
-_OUTCOMES = frozenset({Kind.TRUE, Kind.FALSE})
 _INITIAL = "a value from before the recorded window"
 
 
@@ -169,7 +168,7 @@ class Steps:
 
     def _kind(self, node: Node, position: int) -> StepKind:
         kind = self.trace.kind(position)
-        if kind in {Kind.TRUE, Kind.FALSE}:
+        if kind in OUTCOMES:
             return StepKind.BRANCH
         if kind is Kind.ENTER:
             return StepKind.CALL
@@ -204,7 +203,7 @@ class Steps:
         if self.trace.kind(position) is Kind.EXIT and node.type in FUNCTIONS:
             last = self.trace.previous_in_frame(frame, position)
             kind = self.trace.kind(last) if last >= 0 else None
-            decided = [last] if kind in _OUTCOMES else []
+            decided = [last] if kind in OUTCOMES else []
             if not decided and kind is not Kind.RETURN:  # what kept it from being left before
                 kept = self._branch_before(self.flow.ending(node), frame, position)
                 decided = [] if kept is None else [kept]

@@ -19,7 +19,7 @@ from afterd.trace.python.read.iterations import Iterations
 from afterd.trace.python.read.program import Module, Node, load_lines, load_module
 from afterd.trace.python.read.raised import Raised
 from afterd.trace.python.read.tracefile import Raw, Recorded
-from afterd.trace.python.record.rows import KIND_BITS, MAX_NODES, NODE_BITS, Kind
+from afterd.trace.python.record.rows import KIND_BITS, MAX_NODES, NODE_BITS, OUTCOMES, Kind
 
 _KIND_MASK = (1 << KIND_BITS) - 1
 _KINDS = {kind.value: kind for kind in Kind}  # quicker than Kind(…), which is asked per row
@@ -188,7 +188,7 @@ class Trace:
         """Each node at which the run went one way or the other, the way, and the rows of it in order."""
         for site, rows in self._rows_by_site.items():
             node, kind = self.decode(site)
-            if node is not None and kind in {Kind.TRUE, Kind.FALSE}:
+            if node is not None and kind in OUTCOMES:
                 yield node, kind, rows
 
     @cached_property

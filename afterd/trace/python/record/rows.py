@@ -38,6 +38,10 @@ class Kind(IntEnum):
     PEEK = 12  # what an augmented assignment left in an attribute or item
 
 
+OUTCOMES = frozenset({Kind.TRUE, Kind.FALSE})
+"""The two ways of a branch."""
+
+
 def fingerprint(path: str, source: bytes) -> int:
     """30 bits that name one text of one module; ``path`` is relative to the tree."""
     digest = hashlib.sha256(b"%d\0%s\0" % (FORMAT, path.encode("utf-8", "surrogateescape")))
