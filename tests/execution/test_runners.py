@@ -327,6 +327,45 @@ def test_unittest_inside_the_package(tmp_path: Path) -> None:
     check_one_by_one(root, {bad}, "pkg.tests.test_a.TestA.test_ok")
 
 
+DISCOVERS = "unittest discover -q -p '*tests.py' pkg --top-level-directory ."
+SAID = [
+    {
+        "tox.ini": f"[tox]\n[testenv]\ncommands =\n    flake8 pkg\n    python -m {DISCOVERS} {{posargs}}\n"
+    },
+    {"tox.ini": f"[testenv]\ncommands = coverage run --source pkg -m \\\n  {DISCOVERS}\n"},
+    {"pyproject.toml": f'[tool.hatch.envs.test.scripts]\ntest = "uv run python -m {DISCOVERS}"\n'},
+    {"pyproject.toml": f'[tool.pdm.scripts]\ntest = {{cmd = "python -m {DISCOVERS}"}}\n'},
+    {
+        "tox.toml": '[env_run_base]\ncommands = [["python", "-m", "unittest", "discover", "-p", "*tests.py"]]\n'
+    },
+    {
+        "noxfile.py": "def tests(session):\n    session.run('python', '-m', 'unittest', 'discover', '-p',"
+        " '*tests.py', *session.posargs)\n"
+    },
+]
+
+
+@pytest.mark.parametrize("said", SAID)
+def test_unittest_is_asked_as_the_project_asks_it(tmp_path: Path, said: Mapping[str, str]) -> None:
+    """What its tests are called is the project's affair: their files are found as its own command finds them."""
+    test = "import unittest\nfrom pkg import value\nclass TestA(unittest.TestCase):\n"
+    test += "    def test_ok(self): pass\n    def test_bad(self): self.assertEqual(value, 2)\n"
+    files = {"pkg/__init__.py": "value = 1\n", "pkg/tests/__init__.py": "", **said}
+    root = write(tmp_path, {**files, "pkg/tests/page_tests.py": test, "setup.py": ""})
+    bad = "pkg.tests.page_tests.TestA.test_bad"
+    check_one_by_one(root, {bad}, "pkg.tests.page_tests.TestA.test_ok")
+
+
+def test_the_script_that_a_project_tests_itself_with(tmp_path: Path) -> None:
+    """Where no runner is known; what checks its style or counts its lines is none."""
+    said = "[testenv]\ncommands =\n    flake8 tests\n    coverage run -p checks/testall.py\n    coverage report\n"
+    files = {"tox.ini": said, "setup.py": "", "checks/testall.py": "print('ok')\n"}
+    found = detect(write(tmp_path / "a", files))
+    assert (found.runner, found.test[1:]) == ("command", ("checks/testall.py",))
+    with pytest.raises(TestError):
+        detect(write(tmp_path / "b", {"tox.ini": said.replace("coverage run", "{[x]y}")}))
+
+
 @pytest.mark.skipif(shutil.which("make") is None, reason="no make")
 def test_a_program_that_only_python_tests_is_built(tmp_path: Path) -> None:
     """By its makefile; that of a Python project does what its authors like."""

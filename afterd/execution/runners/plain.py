@@ -1,19 +1,28 @@
-"""A test command that the user gave: nothing is detected, the whole command is the one test."""
+"""A test command that the user gave, or that a Python project's own files name where no runner is known.
+
+Nothing more is known of it: the whole command is the one test.
+"""
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 
 from afterd.execution.failures.suites import failed_tests
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.cargo import Cargo
 from afterd.execution.runners.cmake import CMake
+from afterd.execution.runners.declared import declared_commands, is_python, what_runs
 from afterd.execution.runners.go import Go
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.pytest import Pytest
+from afterd.execution.runners.python import Python, build_for, python_path
 from afterd.execution.runners.unittest import Unittest
+from afterd.execution.runners.version_file import version_files, version_variables
 
 GIVEN = "command"
+_TESTS = re.compile(r"test|(?:^|/)(?:trial|nose2?|ward)$", re.IGNORECASE)
 _TOLD_BY_RUNNERS = (Unittest(), CMake(), Cargo(), Go())  # what they say is read by them alone
 
 
@@ -39,3 +48,27 @@ class Plain:
         # command is all there is
         """The command."""
         return detected.test
+
+
+def declared(root: Path, looked_at: Python) -> Detected | None:
+    """The first command that the files of a Python project say its tests are run with, by a Python or by what its
+    environment has; None where they name none.
+    """
+    for command in declared_commands(root):
+        if not _TESTS.search(what_runs(command)):
+            continue
+        python = looked_at.interpreter(root)
+        program = Path(python.path).with_name(command[0])
+        if not is_python(command) and not program.is_file():
+            continue
+        own = python_path(root, looked_at.home, python.asked.paths)
+        return Detected(
+            GIVEN,
+            build_for(root, python.path),
+            (python.path if is_python(command) else str(program), *command[1:]),
+            f"Found `{shlex.join(command)}` in the project's own files: testing with it, by {python.where}.",
+            {"PYTHONPATH": own, **version_variables(root)},
+            python.asked.digest,
+            generated=version_files(root, looked_at.home),
+        )
+    return None

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
+from argparse import ArgumentError, ArgumentParser
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 
 from afterd.execution.process import ProcessResult
+from afterd.execution.runners.declared import after_unittest, declared_commands
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.python import Python, build_for, python_path
-from afterd.execution.runners.reading import text
+from afterd.execution.runners.reading import option, text
 from afterd.execution.runners.version_file import version_files, version_variables
 from afterd.limits import PROJECT
 
@@ -26,6 +30,12 @@ REPORTING = frozenset({"unittest", "Django"})
 _UNLOADED = "unittest.loader._FailedTest"
 _FIXTURES = frozenset({"setUpClass", "tearDownClass", "setUpModule", "tearDownModule"})
 _FOLDERS = ("tests", "test", ".")
+_OF_DISCOVER = (
+    ("-s", "--start-directory", "start"),
+    ("-p", "--pattern", "pattern"),
+    ("-t", "--top-level-directory", "top"),
+)
+"""Options of ``discover``, in the order in which they may stand without a name."""
 _INSIDE = ("*", "*/tests", "*/test")
 """Where a package holds its own tests."""
 
@@ -38,7 +48,11 @@ class Unittest:
     name: str = "unittest"
 
     def detect(self, root: Path) -> Detected | None:
-        """By test files that use unittest.TestCase."""
+        """By what the project's own files say of unittest, else by test files that use unittest.TestCase."""
+        for command in declared_commands(root):
+            said = _discovery(root, after_unittest(command) or ())
+            if after_unittest(command) is not None and said is not None:
+                return self._discovering(root, said, f"`{shlex.join(command)}`")
         for folder in _FOLDERS:
             found = sorted((root / folder).glob("*.py" if folder == "." else "**/test*.py"))
             for path in islice(found, PROJECT.files):
@@ -62,24 +76,62 @@ class Unittest:
 
     def name_in(self, detected: Detected, file: str, inside: Sequence[str]) -> str:
         """The dotted name, from the folder that the tests are looked for in, or the top of its package."""
-        start = "." if "-t" in detected.test else detected.test[detected.test.index("-s") + 1]
+        start = option(detected.test, "-t") or option(detected.test, "-s")
         return dotted_name(file, start, inside)
 
     def _detected(self, root: Path, folder: str, example: Path) -> Detected:
+        is_package = (root / folder / "__init__.py").is_file()
+        found = _Discovery(folder, top="." if is_package and folder != "." else "")
+        return self._discovering(root, found, str(example.relative_to(root)))
+
+    def _discovering(self, root: Path, found: _Discovery, why: str) -> Detected:
         python = self.python.interpreter(root)
         path = python_path(root, self.python.home, python.asked.paths)
-        is_package = (root / folder / "__init__.py").is_file()
-        top = ("-t", ".") if is_package and folder != "." else ()
-        own = "" if is_package or folder == "." else f"{{slot}}/{folder}:"
+        top = found.top or found.start
+        own = "" if top == "." else f"{{slot}}/{top}:"
         return Detected(
             self.name,
             build_for(root, python.path),
-            (python.path, "-m", "unittest", "discover", "-v", "-s", folder, *top),
-            f"Found {example.relative_to(root)}: testing with unittest of {python.where} in {folder}/.",
+            (python.path, "-m", "unittest", "discover", "-v", *found.arguments()),
+            f"Found {why}: testing with unittest of {python.where} in {found.start}/.",
             {"PYTHONPATH": own + path, **version_variables(root)},
             python.asked.digest,
             generated=version_files(root, self.python.home),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Discovery:
+    """What ``unittest discover`` looks for, and where: folders from the top of the checkout."""
+
+    start: str = "."
+    pattern: str = ""
+    top: str = ""
+
+    def arguments(self) -> tuple[str, ...]:
+        """Those of ``discover``."""
+        pattern = ("-p", self.pattern) if self.pattern else ()
+        return ("-s", self.start, *pattern, *(("-t", self.top) if self.top else ()))
+
+
+def _discovery(root: Path, arguments: Sequence[str]) -> _Discovery | None:
+    """What the arguments of unittest make it discover; None where they do not, or in no folder of the checkout."""
+    if arguments[:1] != ("discover",) and any(not each.startswith("-") for each in arguments):
+        return None
+    reader = ArgumentParser(add_help=False, exit_on_error=False)
+    for short, long, name in _OF_DISCOVER:
+        reader.add_argument(short, long, dest=name)
+    try:
+        read, rest = reader.parse_known_args(arguments[1:])
+    except ArgumentError:
+        return None
+    placed = [each for each in rest if not each.startswith("-")]
+    named = [getattr(read, name) or "" for _, _, name in _OF_DISCOVER]
+    start, pattern, top = (
+        name or given for name, given in zip(named, [*placed, "", "", ""], strict=False)
+    )
+    start, top = (os.path.normpath(each) if each else "" for each in (start or ".", top))
+    return _Discovery(start, pattern, top) if (root / start).is_dir() else None
 
 
 def dotted_name(file: str, start: str, inside: Sequence[str]) -> str:
