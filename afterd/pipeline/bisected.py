@@ -80,13 +80,14 @@ class Bisection:
         shorter = self._as_others() or self._divided(guilt)
         if shorter is None:
             return False
-        self.within = self._with_tests(range_between(self._workspace, shorter))
+        self.within = self.part(shorter)
         return True
 
-    def _with_tests(self, part: Range) -> Range:
+    def part(self, shorter: RevisionRange) -> Range:
         """A part of the range with the test files of the whole range's bad version, of which the part's own changes
         cannot be undone: they are of other texts.
         """
+        part = range_between(self._workspace, shorter)
         bad = self._version(part.revisions.bad)
         reader = TreeReader(part.variants.store)
         theirs = {os.fsdecode(path) for path, *_ in reader.differences(part.variants.bad, bad)}
@@ -108,7 +109,7 @@ class Bisection:
         """What the test says of a commit's own version."""
         if not self.commits:
             return Verdict.UNRESOLVED
-        return self._outcome(commit, "looking at the guilty changes' commit").verdict
+        return self.outcome(commit, "looking at the guilty changes' commit").verdict
 
     def verdict_before(self, commit: str) -> Verdict:
         """What the test says of the version that a commit was made from, the first of several."""
@@ -117,16 +118,16 @@ class Bisection:
         chain = list(islice(first_parents(self._workspace.repository, commit), 2))
         if len(chain) < 2:
             return Verdict.UNRESOLVED
-        return self._outcome(chain[1], "looking at what came before the guilty changes").verdict
+        return self.outcome(chain[1], "looking at what came before the guilty changes").verdict
 
     def _as_others(self) -> RevisionRange | None:
         """The part in which another test turned red, where this one did too."""
         repository, good = self._workspace.repository, self._wanted.revisions.good
         for part in dict.fromkeys(self._likely):
             inside = part.good == good or repository.descendant_of(part.good, good)
-            if not inside or self._outcome(part.bad).verdict is not Verdict.FAIL:
+            if not inside or self.outcome(part.bad).verdict is not Verdict.FAIL:
                 continue
-            if self._outcome(part.good).passed:
+            if self.outcome(part.good).passed:
                 return part
         return None
 
@@ -135,7 +136,7 @@ class Bisection:
         ends = self._wanted.revisions
         try:
             commits = self._workspace.repository, ends.good, ends.bad
-            found = red_since(*commits, self._outcome, self._failed_otherwise, guilt)
+            found = red_since(*commits, self.outcome, self._failed_otherwise, guilt)
         except RepositoryError:
             return None  # a patch that is tried is no commit
         shorter = RevisionRange(found.good, found.bad)
@@ -183,7 +184,8 @@ class Bisection:
         """Whether the test failed otherwise in what the line of its own calls at which it fails in the bad version."""
         return came_as_far(seen, self._oracle.tree_outcome(self._oracle.tree_of(NOTHING)))
 
-    def _outcome(self, commit: str, stage: str = "bisecting the commits") -> Outcome:
+    def outcome(self, commit: str, stage: str = "bisecting the commits") -> Outcome:
+        """What the test says of a commit's own version; ``stage`` is what it is run for."""
         short = commit[: REPORT.commit]
         self._oracle.progress.stage(stage, f"running the version of {short}")
         return self._oracle.tree_outcome(self._version(commit))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
 from afterd.config import Sandbox, Settings, Strategy
-from afterd.config.secrets import secrets_of
 from afterd.errors import BuildError, RepositoryError, TestError
 from afterd.execution.confirmation import Confirmation, Ends, confirm
 from afterd.execution.failures import native
@@ -24,6 +22,7 @@ from afterd.model.explanation import THE_SUITE, Explanation, RevisionRange, Stat
 from afterd.model.outcome import Outcome, Unresolved, Verdict
 from afterd.model.progress import Progress, Silent
 from afterd.pipeline.answer import answered_meanwhile, unanswered_explanation
+from afterd.pipeline.asking import masker, oracle_of
 from afterd.pipeline.beside import begin_bad_run, reading_ahead
 from afterd.pipeline.bisected import Bisection, bisected_case, with_red_first
 from afterd.pipeline.broken import Broken, which_broke
@@ -31,8 +30,9 @@ from afterd.pipeline.broken_build import broken_build
 from afterd.pipeline.case import Case, budget_left, try_only_change
 from afterd.pipeline.elsewhere import Elsewhere, outcomes_elsewhere
 from afterd.pipeline.installed_copy import untested_import
+from afterd.pipeline.later_beginning import LaterBeginning, later_beginning
 from afterd.pipeline.merge_sides import with_both_sides
-from afterd.pipeline.older_tests import settled_ends
+from afterd.pipeline.older_tests import SettledEnds, settled_ends
 from afterd.pipeline.on_record import narrowed_range
 from afterd.pipeline.red_behind import may_be_red_behind
 from afterd.pipeline.red_otherwise import (
@@ -46,7 +46,6 @@ from afterd.pipeline.red_otherwise import (
 from afterd.pipeline.same_root import repaired_too, reverted_changes, same_root
 from afterd.pipeline.unconfirmed import not_to_explain, unanswered, uncommitted_sentence
 from afterd.report.json import contract
-from afterd.report.masking import Masker
 from afterd.store.explanations import add_ranking, save
 from afterd.vcs.history import find_baseline
 from afterd.workspace import (
@@ -238,7 +237,7 @@ def _fails_alike(case: Case, wanted: Range, within: Range) -> bool:
     """Whether the test's failure at the bad end of a part of the range is that of the whole."""
     if within.revisions.bad == wanted.revisions.bad:
         return True
-    here, there = (_oracle(case, each).outcome(NOTHING) for each in (wanted, within))
+    here, there = (oracle_of(case, each).outcome(NOTHING) for each in (wanted, within))
     if here.signature is None or there.signature is None:
         return False
     return same_failure(telling_signature(here, ""), telling_signature(there, ""))
@@ -253,7 +252,7 @@ def _with_rankings(
     except KeyboardInterrupt:
         note = "No ranking of lines: it was interrupted."
         ranked = [replace(each, notes=(*each.notes, note)) for each in found]
-    masked = _masker().value(tuple(ranked))
+    masked = masker().value(tuple(ranked))
     for each in masked:
         add_ranking(workspace.store, each, _contract)
     return masked
@@ -312,13 +311,8 @@ def keep(workspace: Workspace, explanation: Explanation) -> Explanation:
         remarks = (*explanation.remarks, workspace.held.describe())
         explanation = replace(explanation, remarks=remarks, notes=notes)
     with workspace.clock.during(Phase.KEEP):
-        masked = _masker().value(explanation)
+        masked = masker().value(explanation)
         return save(workspace.store, workspace.name, masked, _contract)
-
-
-def _masker() -> Masker:
-    """Takes the secrets of afterd's own environment out of whatever is kept or shown."""
-    return Masker(secrets_of(os.environ))
 
 
 def _contract(explanation: Explanation) -> str:
@@ -333,10 +327,10 @@ def _explained_failure(
     """
 
     def asking(one: Range) -> Oracle:
-        return _oracle(case, one)
+        return oracle_of(case, one)
 
     def confirming(one: Range) -> tuple[Oracle, Confirmation]:
-        oracle = _oracle(case, one)
+        oracle = oracle_of(case, one)
         times, prior = case.settings.confirmations, case.prior
         off = _is_recorded_as_run(case)
         found = confirm(oracle, one.everything, times, prior, remembers=halved, puts_off=off)
@@ -349,12 +343,18 @@ def _explained_failure(
             if lack := lack_told(case, wanted, str(error)):
                 raise TestError(f"{str(error).partition(' (')[0]}: {lack}") from error
             raise
+    later = _beginning(case, wanted, ends, halved=halved)
+    if later.within is not None:
+        found = _explained_failure(case, later.within, before, halved=True)
+        if found.status is not Status.ALREADY_RED:
+            return replace(found, remarks=(later.note, *found.remarks))
     wanted, oracle, confirmation = ends.wanted, ends.oracle, ends.confirmation
     if ends.reason:
-        reason = f"{ends.reason}{repaired_too(wanted, oracle, before)}"
+        repaired = repaired_too(wanted, oracle, before)
+        reason = " ".join(filter(None, [f"{ends.reason}{repaired}", later.note]))
         return unanswered(case, wanted, oracle, confirmation)(Status.ALREADY_RED, reason)
     if confirmation.ends is Ends.ALREADY_RED:
-        return _from_last_green(case, wanted, oracle, confirmation, before)
+        return _from_last_green(case, wanted, oracle, confirmation, before, later.note)
     if confirmation.ends is not Ends.CONFIRMED:
         return not_to_explain(case, wanted, confirmation, oracle)
     found = same_root(case, wanted, oracle, confirmation, before) or _searched_range(
@@ -362,6 +362,12 @@ def _explained_failure(
     )
     lack = lack_sentence(case, wanted, confirmation.bad)
     return replace(found, remarks=(*filter(None, [ends.note, lack]), *found.remarks))
+
+
+def _beginning(case: Case, wanted: Range, ends: SettledEnds, *, halved: bool) -> LaterBeginning:
+    """A commit of the range that is a better beginning than its good version, where that one shows no green."""
+    shows_none = ends.reason or ends.confirmation.ends is Ends.ALREADY_RED
+    return later_beginning(case, wanted) if shows_none and not halved else LaterBeginning()
 
 
 def _is_recorded_as_run(case: Case) -> bool:
@@ -409,26 +415,16 @@ def _searched_range(
     return replace(found, remarks=(bisection.note(within=left is not None), *found.remarks))
 
 
-def _oracle(case: Case, wanted: Range) -> Oracle:
-    return Oracle(
-        wanted.variants.tree,
-        case.test.recipe,
-        case.executor,
-        cache=case.workspace.remembered(_masker().text),
-        budget=case.settings.budget,
-        progress=case.progress,
-    )
-
-
 def _from_last_green(
     case: Case,
     wanted: Range,
     oracle: Oracle,
     confirmation: Confirmation,
     before: Sequence[Explanation] = (),
+    seen: str = "",
 ) -> Explanation:
     """The left end is red as well: for want of something, or look for the last green commit before it; of several
-    tests only for the first one, where nothing was found for that.
+    tests only for the first one, where nothing was found for that. Not where later commits told enough (``seen``).
     """
     unexplained = unanswered(case, wanted, oracle, confirmation)
     if lack := lack_sentence(case, wanted, confirmation.good) or unfound_sentence(
@@ -438,8 +434,10 @@ def _from_last_green(
     if not confirmation.bad.hangs and (copy := untested_import(case, wanted.variants.bad)):
         reason = f"The test fails at both versions. {copy}"
         return unexplained(Status.ALREADY_RED, reason)
-    if not case.settings.history and (reason := untried_older_commits(confirmation, before)):
-        return unexplained(Status.ALREADY_RED, reason)
+    untried = f"{RED_AT_BOTH}{otherwise_clause(confirmation)}. {seen}" if seen else ""
+    untried = untried or untried_older_commits(confirmation, before)
+    if untried and not case.settings.history:
+        return unexplained(Status.ALREADY_RED, untried)
     looking = "the good version is red too: looking for the last green commit"
     case.progress.stage(looking)
 
@@ -461,7 +459,7 @@ def _from_last_green(
         reason = f"{RED_AT_BOTH}{otherwise_clause(confirmation)}, and {why}."
         return unexplained(Status.ALREADY_RED, reason)
     shorter = range_between(case.workspace, RevisionRange(baseline.good, baseline.bad))
-    again = _oracle(case, shorter)
+    again = oracle_of(case, shorter)
     confirmed = confirm(again, shorter.everything, case.settings.confirmations, case.prior)
     if confirmed.ends is not Ends.CONFIRMED:
         return not_to_explain(case, shorter, confirmed, again)
@@ -487,7 +485,7 @@ def _across(case: Case, parent: str, found: Explanation) -> Explanation | None:
         return None
     across = range_between(case.workspace, RevisionRange(parent, found.range.bad))
     case = replace(case, settings=replace(case.settings, budget=left))
-    if not _oracle(case, across).outcome(across.everything).passed:
+    if not oracle_of(case, across).outcome(across.everything).passed:
         return None
     case.progress.stage("the other side of the merge", parent[:12])
     beside = _explained_failure(case, across, ())
