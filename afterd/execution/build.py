@@ -41,6 +41,16 @@ _MISSING = (
     re.compile(r"No (?P<tool>CMAKE_\w+_COMPILER) could be found"),
     re.compile(r"Unknown compiler\(s\): (?P<tool>.*)"),
     re.compile(r"(?P<tool>linker) `\w+` not found"),
+    # there, but older than the version asks for, or a library that is not
+    re.compile(r"ERROR: (?P<tool>Meson) version is \S+ but project requires:? (?P<least>.*\S)"),
+    re.compile(r"(?P<tool>CMake \S+ or higher) is required"),
+    re.compile(r"(?P<tool>Autoconf version \S+ or higher) is required"),
+    re.compile(r"requires? (?P<tool>go >= \S+) \(running"),
+    re.compile(r"requires (?P<tool>rustc \S+ or newer)"),
+    re.compile(r"ERROR: Dependency \"(?P<tool>[^\"]+)\" not found"),
+    re.compile(r"Invalid version, need '(?P<tool>[^']+)' \['(?P<least>[^']+)'"),
+    re.compile(r"ERROR: Program '(?P<tool>[^']+)' not found"),
+    re.compile(r"configure: error: Package requirements \((?P<tool>[^)]+)\) were not met"),
 )  # fmt: skip
 
 _ENDS = frozenset({Ending.EXITED, Ending.SIGNALLED, Ending.NOT_STARTED})
@@ -307,9 +317,12 @@ def diagnostics(text: str, lines: int) -> str:
 
 
 def missing_tool(text: str) -> str:
-    """The compiler or tool whose absence a failed build reports; empty where it reports none."""
+    """The compiler, tool or library whose absence a failed build reports, or that it is too old; empty where it reports
+    none.
+    """
     for line in text.splitlines():
         for pattern in _MISSING:
             if match := pattern.search(line):
-                return match["tool"]
+                least = match.groupdict().get("least")
+                return f"{match['tool']} {least}" if least else match["tool"]
     return ""

@@ -483,6 +483,37 @@ def test_diagnostics_begin_at_the_first_error(text: str, expected: int) -> None:
             'Can\'t exec "autopoint": No such file or directory at Autom4te/FileUtils.pm',
             "autopoint",
         ),
+        (
+            "meson.build:8:0: ERROR: Meson version is 1.0.1 but project requires >= 1.2.0",
+            "Meson >= 1.2.0",
+        ),
+        (
+            "  CMake 3.28 or higher is required.  You are running version 3.25.1",
+            "CMake 3.28 or higher",
+        ),
+        (
+            "configure.ac:3: error: Autoconf version 2.72 or higher is required",
+            "Autoconf version 2.72 or higher",
+        ),
+        ("go: go.mod requires go >= 1.21 (running go 1.19.8)", "go >= 1.21"),
+        (
+            "error: package `x v1.0.0` cannot be built because it requires rustc 1.96 or newer, while",
+            "rustc 1.96 or newer",
+        ),
+        ('meson.build:5:6: ERROR: Dependency "gtk-doc" not found, tried pkgconfig', "gtk-doc"),
+        (
+            "meson.build:9:7: ERROR: Dependency lookup for glib-2.0 with method 'pkgconfig' failed:"
+            " Invalid version, need 'glib-2.0' ['>= 2.80'] found '2.74.6'.",
+            "glib-2.0 >= 2.80",
+        ),
+        (
+            "meson.build:7:8: ERROR: Program 'gi-docgen' not found or not executable",
+            "gi-docgen",
+        ),
+        (
+            "configure: error: Package requirements (libxml-2.0 >= 3) were not met:",
+            "libxml-2.0 >= 3",
+        ),
         ("a.c:1:10: fatal error: x.h: No such file or directory", ""),
         ("make: *** No rule to make target 'x'.  Stop.", ""),
     ],
