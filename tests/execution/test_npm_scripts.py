@@ -304,6 +304,23 @@ def test_modules_of_the_work_tree_are_copied(tmp_path: Path) -> None:
     assert (project / ".git/afterd/slots/0/node_modules/x").read_text() == "the user's"
 
 
+@pytest.mark.skipif(shutil.which("node") is None, reason="no node")
+def test_yarn_of_the_repository_installs_modules(tmp_path: Path) -> None:
+    """A dependency of the same repository (``workspace:``) is refused by npm, and Yarn without ``node_modules`` has no
+    folder of programs.
+    """
+    slot = tmp_path / "project/.git/afterd/slots/0"
+    release = slot / ".yarn/releases/yarn-4.0.0.cjs"
+    release.parent.mkdir(parents=True)
+    release.write_text(
+        "const fs = require('fs'); fs.mkdirSync('node_modules');"
+        "fs.writeFileSync('node_modules/x', process.env.YARN_NODE_LINKER + process.argv[2]);"
+    )
+    (slot / ".yarnrc.yml").write_text("yarnPath: .yarn/releases/yarn-4.0.0.cjs\n")
+    installed(slot)
+    assert (slot / "node_modules/x").read_text() == "node-modulesinstall"
+
+
 @pytest.mark.parametrize("place", ["slots/1", "traced/trees/green"])
 def test_modules_are_found_wherever_a_checkout_lies(tmp_path: Path, place: str) -> None:
     """That of a run with coverage lies deeper: npm asked a registry anew, for minutes (qs)."""

@@ -54,6 +54,7 @@ _LOADER = re.compile(
     r"(?:^|[\s='\"/])(?:tsx|ts-node|@swc-node|esbuild-register|jiti)(?:$|[\s'\"/])", re.MULTILINE
 )
 _GLOB = re.compile(r"[\w./@+*?-]+")
+_YARN = re.compile(r"^yarnPath: *[\"']?(?P<path>[\w./-]+)", re.MULTILINE)
 _BUILT = re.compile(r"\b(?:dist|build|lib|out|esm|cjs|compiled|output)/")
 
 
@@ -142,7 +143,7 @@ if test -f {0}/installing || ! test -d node_modules; then
       fi
     fi
   done
-  test -d node_modules || {1}
+  test -d node_modules || {{ {1}; }}
   rm {0}/installing && echo node_modules > {2}
 fi"""
 """A copy of what the user's work tree has, or another slot, else installed: once, as every version is
@@ -155,7 +156,22 @@ def _install(root: Path) -> str:
     locked = has(root, "package-lock.json", "npm-shrinkwrap.json")
     install = "npm ci" if locked else "npm install --no-package-lock"
     more = "--no-audit --no-fund --ignore-scripts --legacy-peer-deps --loglevel=error"
-    return _MODULES.format(BUILD_FOLDER, f"{install} {more}", INSTALLED)
+    return _MODULES.format(BUILD_FOLDER, _by_own_manager(root, f"{install} {more}"), INSTALLED)
+
+
+def _by_own_manager(root: Path, npm: str) -> str:
+    """How modules are installed: by the project's own manager where that is there, as npm reads neither its lock file
+    nor what names another package of the same repository (``workspace:``). Yarn lays them out as npm does.
+    """
+    if release := _YARN.search(text(root / ".yarnrc.yml")):
+        variables = (
+            "YARN_NODE_LINKER=node-modules YARN_ENABLE_SCRIPTS=0 YARN_ENABLE_IMMUTABLE_INSTALLS=0"
+        )
+        return f"{variables} node {shlex.quote(release['path'])} install"
+    if has(root, "pnpm-lock.yaml"):
+        pnpm = "pnpm install --frozen-lockfile --ignore-scripts --reporter=append-only"
+        return f"if command -v pnpm >/dev/null; then {pnpm}; else {npm}; fi"
+    return npm
 
 
 def _builds(scripts: dict[str, str]) -> tuple[str, ...]:
