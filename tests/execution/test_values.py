@@ -79,6 +79,16 @@ test/test_a.rb:4:in `test_adds'
 <300> expected but was
 <184>.
 """
+TEST_UNIT_LINES = """Failure: test_table(TestA)
+test/test_a.rb:4:in `test_table'
+<"<tr>\\n" +
+"<td>5</td><td>6</td></tr>\\n"> expected but was
+<"<tr>\\n" +
+"<td>5</td></tr>\\n">
+
+diff:
+  <tr>
+"""
 TAPE = """\
 not ok 3 should be deeply equivalent
   ---
@@ -161,6 +171,13 @@ CASES = [
     (MOCHA, "184", "300", "test/a.js", 5),
     (MINITEST, "<li>(_test_)</li>", "<li>(<em>test</em>)</li>", "test/test_a.rb", 39),
     (TEST_UNIT, "184", "300", "test/test_a.rb", 4),
+    (
+        TEST_UNIT_LINES,
+        '"<td>5</td></tr>\\n"',
+        '"<td>5</td><td>6</td></tr>\\n"',
+        "test/test_a.rb",
+        4,
+    ),
     (
         "AssertionError: expected 184 to equal 300\n at f (test/a.js:9:1)\n",
         "184",

@@ -87,6 +87,9 @@ _WAYS = (
     rf"(?:[ \t]*[-=~]+[ \t]*\n)?[ \t]*{_EXPECTED}\n(?:[^\n]*\n){{0,20}}?[ \t]*(?:Actual|ACTUAL|Got|Received):?[ \t]*\n"
     rf"(?:[ \t]*[-=~]+[ \t]*\n)?[ \t]*(?!(?P=expected)$){_OBSERVED}$",
     rf"^<{_EXPECTED}> expected but was\n<{_OBSERVED}>\.?$",
+    # test-unit's of several lines: the first that differs
+    rf"^<(?P<same>(?:[^\n]*\n)*?){_EXPECTED}(?:>|(?:\n[^\n]*)+?>) expected but was\n"
+    rf"<(?P=same)(?!(?P=expected)(?:\n|>\.?$)){_OBSERVED}(?:>\.?)?$",
     rf"(?P<message>Failed asserting that {_OBSERVED} (?:matches expected|is identical to) {_EXPECTED}\.)",
     rf"expected: ?<{_EXPECTED}> but was: ?<{_OBSERVED}>",
 )
