@@ -87,19 +87,28 @@ def equality(gates: Gates, a: Word, b: Word) -> Literal:
 
 
 def divide(gates: Gates, a: Word, b: Word) -> tuple[Word, Word]:
-    """Unsigned quotient and remainder; by zero as in SMT-LIB, which is what the circuit gives."""
-    width = len(a)
+    """Unsigned quotient and remainder; by zero as in SMT-LIB, which is what the circuit gives. After so many digits
+    of the dividend the rest has no more: each step is of as many bits as that.
+    """
     if is_constant(b) and any(bit == TRUE for bit in b):
         return divide_by(gates, a, b)
-    rest = constant(0, width + 1)
-    divisor = (*b, FALSE)
+    rest: Word = ()
     quotient: list[Literal] = []
-    for bit in reversed(a):
-        rest = (bit, *rest[:-1])
-        fits = -less_than(gates, rest, divisor)
+    small = _small_words(gates, b)
+    for known, bit in enumerate(reversed(a), start=1):
+        rest, divisor = (bit, *rest), b[:known]
+        fits = gates.both(small[known], -less_than(gates, rest, divisor))
         quotient.append(fits)
         rest = choose(gates, fits, subtract(gates, rest, divisor), rest)
-    return tuple(reversed(quotient)), rest[:-1]
+    return tuple(reversed(quotient)), rest
+
+
+def _small_words(gates: Gates, word: Word) -> list[Literal]:
+    """For each number of bits, whether the word's value has no more."""
+    found = [TRUE]
+    for bit in reversed(word):
+        found.append(gates.both(found[-1], -bit))
+    return found[::-1]
 
 
 def divide_by(gates: Gates, a: Word, b: Word) -> tuple[Word, Word]:
