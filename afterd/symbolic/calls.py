@@ -82,11 +82,11 @@ class Call:
             made = self.machine.defined_by(statement, key, known, of, self.frame)
             self.store((place, None), made, of)
 
-    def store(self, pointer: Known, known: Known, sort: Sort) -> None:
-        """Write a scalar through a pointer."""
+    def store(self, pointer: Known, known: Known, sort: Sort, parts: int = 1) -> None:
+        """Write a scalar through a pointer, one of so many of a record."""
         address, term = pointer
         target = (address, term if self.machine.symbolic else None)
-        self.machine.pointers.store(target, known, sort, sort.width // 8)
+        self.machine.pointers.store(target, known, sort, sort.width // 8, parts=parts)
 
     def fill(self, address: int, data: bytes, given: Sequence[Term]) -> None:
         """Write bytes that were made of ``given`` terms."""
@@ -111,14 +111,14 @@ class Call:
         machine.world.sources[read.step] = source
         return read
 
-    def load(self, pointer: Known, sort: Sort) -> Known:
-        """Read a scalar through a pointer."""
+    def load(self, pointer: Known, sort: Sort, parts: int = 1) -> Known:
+        """Read a scalar through a pointer, one of so many of a record."""
         self._loads += 1
         key = 0
         if pointer[1] is not None:
             place = (self.machine.key(self.frame), "library", self._loads)
             key = self.machine.collector.names.of(place)
-        return self.machine.pointers.load(pointer, sort.width // 8, sort, key)
+        return self.machine.pointers.load(pointer, sort.width // 8, sort, key, parts=parts)
 
     def allocate(self, size: int) -> int:
         """A new object of the heap."""

@@ -102,8 +102,28 @@ def _copy_bytes(machine: Machine, to: int, source: int, size: int) -> None:
 
 
 def _memcpy(c: Call) -> Known:
-    _copy_bytes(c.machine, c.number(0), c.number(1), c.number(2))
+    computed = any(term is not None for _, term in c.given[:2])
+    if computed and c.machine.symbolic and c.machine.bounds.records:
+        _copy_record(c)
+    else:
+        _copy_bytes(c.machine, c.number(0), c.number(1), c.number(2))
     return c.given[0]
+
+
+def _copy_record(c: Call) -> None:
+    """Bytes from and to an address that may be another one, scalar by scalar."""
+    memory, pointers = c.machine.memory, c.machine.pointers
+    source, size = c.number(1), c.number(2)
+    memory.check(source, size)
+    read = []
+    scalars = memory.scalars(source, size)
+    for at, width in scalars:
+        held = memory.cells[at].term.sort if at in memory.cells else BOOL
+        sort = held if held.kind is SortKind.FLOAT else bitvec(8 * width)
+        from_there = pointers.behind(c.given[1], at - source)
+        read.append((at - source, c.load(from_there, sort, len(scalars)), sort))
+    for offset, known, sort in read:
+        c.store(pointers.behind(c.given[0], offset), known, sort, len(scalars))
 
 
 def _memset(c: Call) -> Known:

@@ -196,7 +196,7 @@ class Memory:
                 spans[start] = max(spans.get(start, 0), cell.size)
         found: dict[int, tuple[bytes, Term | None]] = {}
         for address, size in spans.items():
-            for start, width in self._scalars(address, size):
+            for start, width in self.scalars(address, size):
                 found[start] = (self.read(start, width), self.term_at(start, width))
         return found
 
@@ -207,7 +207,7 @@ class Memory:
             return cell.term
         return self.load(address, size, bitvec(8 * size))[1]
 
-    def _scalars(self, address: int, size: int) -> list[tuple[int, int]]:
+    def scalars(self, address: int, size: int) -> list[tuple[int, int]]:
         """A span cut where cells begin and end, into pieces of at most eight bytes."""
         found = []
         at, end = address, address + size

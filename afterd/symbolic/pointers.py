@@ -165,17 +165,34 @@ class Pointers:
             return base + value * scale, None
         return base + value * scale, self._moved((base, None), base, [(term, scale)])
 
+    def behind(self, pointer: Known, offset: int) -> Known:
+        """The address so many bytes further on: a field of the same record."""
+        address, term = pointer
+        assert isinstance(address, int)
+        if term is None or not offset:
+            return address + offset, term
+        return address + offset, self._moved(pointer, address + offset, [])
+
     def load(
-        self, pointer: Known, size: int, sort: Sort, key: int, *, is_pointer: bool = False
+        self,
+        pointer: Known,
+        size: int,
+        sort: Sort,
+        key: int,
+        *,
+        is_pointer: bool = False,
+        parts: int = 1,
     ) -> Known:
-        """What is read through a pointer; ``is_pointer``: it is one itself."""
+        """What is read through a pointer; ``is_pointer``: it is one itself; ``parts``: of so many scalars of a record
+        it is one, which together are chosen among as few places as a scalar is.
+        """
         address, term = pointer
         assert isinstance(address, int)
         self._check(address, term, size)
         value, here = self._held(address, size, sort)
         if term is None or sort.kind is SortKind.FLOAT:
             return value, here
-        places, complete = self._places(address, term, size)
+        places, complete = self._places(address, term, size, parts)
         # Where the places are all that are legal there is nothing else that could be read.
         free = None
         if not complete:
@@ -194,8 +211,8 @@ class Pointers:
         self._legal(term, places, complete=complete)
         return value, self._collector.define(("loaded", key), result, value, None)
 
-    def store(self, pointer: Known, known: Known, sort: Sort, size: int) -> None:
-        """Write through a pointer."""
+    def store(self, pointer: Known, known: Known, sort: Sort, size: int, *, parts: int = 1) -> None:
+        """Write through a pointer; see ``load``."""
         address, term = pointer
         value, given = known
         assert isinstance(address, int)
@@ -204,7 +221,7 @@ class Pointers:
         if term is None:
             self._memory.write(address, data, given)
             return
-        places, complete = self._places(address, term, size)
+        places, complete = self._places(address, term, size, parts)
         self._legal(term, places, complete=complete)
         if not self._alternatives:
             self._collector.lose(negation_of(self._is(term, address)))
@@ -245,7 +262,9 @@ class Pointers:
                 ended.reason, Const(address, WORD) if term is None else term, address
             ) from ended
 
-    def _places(self, address: int, term: Term, size: int) -> tuple[list[int], bool]:
+    def _places(
+        self, address: int, term: Term, size: int, parts: int = 1
+    ) -> tuple[list[int], bool]:
         """The addresses that a term may mean, the run's first; whether they are all that are legal."""
         found = self._memory.object_at(address)
         array = self._elements.get(id(term))
@@ -257,13 +276,16 @@ class Pointers:
             first = found.start + (address - found.start) % array.stride
             every = list(range(first, found.start + found.size - size + 1, array.stride))
             most = MACHINE.file_bytes if found.kind.startswith(CONTENT) else MACHINE.elements
-            near = sorted(every, key=lambda place: abs(place - address))[:most]
+            near = sorted(every, key=lambda place: abs(place - address))[: -(-most // parts)]
             if address not in every:
                 return [address, *near], False
             return near or [address], len(near) == len(every) > 0
         offset = address - found.start
         others = [o.start + offset for o in self._memory.standing_in_for(found)]
-        others = [*sorted(self._elsewhere(term, size)), *others[-MACHINE.objects :]]
+        others = [
+            *sorted(self._elsewhere(term, size)),
+            *others[-max(1, MACHINE.objects // parts) :],
+        ]
         return list(dict.fromkeys([address, *others])), False
 
     def _elsewhere(self, term: Term, size: int) -> Iterator[int]:

@@ -116,7 +116,9 @@ class Program:
         output after the event ``last`` is asked for.
         """
         limits = bounds or self.bounds
-        start = max(0, instances - limits.symbolic)
+        about = min(instances, limits.symbolic)
+        limits = replace(limits, records=about <= DEMAND.whole and instances <= DEMAND.short_run)
+        start = instances - about
         asked = (given, expectation, limits.doubts_premises)
         before = self.beginnings.get(start) if start and self.begun == asked else None
         if before is not None:

@@ -23,7 +23,9 @@ def test_every_quotient_and_rest_is_that_of_the_numbers() -> None:
         for x, y in product(range(1 << _WIDTH), repeat=2):
             assert solver.solve(assumptions=[*_being(a, x), *_being(b, y)])
             model = set(solver.get_model() or [])
-            found = [sum(1 << at for at, bit in enumerate(w) if bit in model) for w in (quotient, rest)]
+            found = [
+                sum(1 << at for at, bit in enumerate(w) if bit in model) for w in (quotient, rest)
+            ]
             assert found == ([x // y, x % y] if y else [(1 << _WIDTH) - 1, x])
 
 

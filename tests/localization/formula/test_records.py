@@ -58,6 +58,46 @@ def test_a_statement_that_wrote_a_field_of_a_copied_record_is_named(
     assert not any("pieces" in note for note in found.notes)
 
 
+CHOSEN = """\
+#include <stdio.h>
+#include <stdlib.h>
+struct mark { int bib; int best; };
+static struct mark marks[4] = {{1, 30}, {2, 50}, {3, 40}, {4, 20}};
+int main(int count, char **words)
+{
+    int at = count > 1 ? atoi(words[1]) : 0;
+    struct mark chosen = {7, 60};
+    int place = at + 1;
+    COPIED
+    printf("%d\\n", SHOWN);
+    return 0;
+}
+"""
+PLACE = 9
+
+
+@pytest.mark.parametrize(
+    ("copied", "shown", "wanted"),
+    [
+        ("chosen = marks[place];", "chosen.best", 20),
+        ("marks[place] = chosen;", "marks[3].best", 60),
+        ("marks[place] = marks[0];", "marks[3].bib", 1),
+    ],
+)
+def test_a_record_is_copied_from_and_to_another_element_in_a_repair(
+    tmp_path: Path, copied: str, shown: str, wanted: int
+) -> None:
+    """meet, `F_COND_2`: records were copied from and to where the run had them, whatever the index."""
+    file = tmp_path / "marks.c"
+    file.write_text(CHOSEN.replace("COPIED", copied).replace("SHOWN", shown))
+    run = FailingRun(loaded(file), Input(("1",)), Expectation((Event("%d\n", (wanted,)),), 0))
+    assert run.length
+    with Corrections() as solver:
+        found = bugassist([run], solver)
+    lines = {s.line[1] for one in found.diagnoses if len(one) == 1 for s in one}
+    assert PLACE in lines, found
+
+
 def test_writes_are_cut_where_another_one_begins_or_ends() -> None:
     word = Read(1, bitvec(64))
     whole: Changed = {0: (bytes(range(8)), word), 16: (b"\x01", None)}
