@@ -28,7 +28,7 @@ from afterd.execution.signature import is_not_compiled, same_failure, tells_noth
 from afterd.limits import REPORT
 from afterd.model.change import Change, ChangeForm, ChangeSet
 from afterd.model.explanation import NO_GREEN
-from afterd.model.outcome import FailureKind, Outcome, Unresolved
+from afterd.model.outcome import FailureKind, Outcome, Unresolved, Verdict
 from afterd.model.wording import first_names
 from afterd.pipeline.unrunnable_good import range_with_runnable_good
 from afterd.vcs.file_changes import KEPT_TEST
@@ -39,6 +39,9 @@ _NAMED_ERROR = re.compile(
     re.MULTILINE,
 )
 _WORD = re.compile(r"[^\W\d]\w+")
+_IMPORT = re.compile(
+    r"\s*(?:(?:import|from|use|using|require|#\s*include|load)\b|(?:[\w.]+\s+)?\"[\w./@-]+\"$|(?:const|let|var)\s.*\brequire\()"
+)
 
 Confirming = Callable[[Range], tuple[Oracle, Confirmation]]
 """Confirms both ends of a range; raises what ``confirm`` does."""
@@ -94,7 +97,7 @@ def settled_ends(
     otherwise = _fails_otherwise(confirmation)
     if not _may_have_older(confirmation, own, kept, otherwise=otherwise):
         return asis
-    seen = Unresolved.BUILD if failed else None
+    last = Outcome(Verdict.UNRESOLVED, Unresolved.BUILD if failed else None)
     few = test.recipe.limits.search.few
     for choice in choices(kept, own, wanted.changes.commits[::-1], few):
         older = undone_in_all(wanted, choice)
@@ -105,9 +108,11 @@ def settled_ends(
             found = _with_choice(wanted, choice, older, confirming, confirmation.bad, mine)
             if found is not None or not choice.partly:
                 return found or asis
-        seen = good.reason
+        last = good
     absent = isinstance(failed, UntestableError) and test.runner != GIVEN
-    if seen is Unresolved.UNTESTABLE or absent:  # no test of that name, whichever tests are there
+    if (
+        last.reason is Unresolved.UNTESTABLE or absent
+    ):  # no test of that name, whichever tests are there
         moved = _stood_in(kept, own)
         return replace(
             asis, reason=_new_test_sentence(failed, confirmation.good, moved, wanted.revisions.bad)
@@ -117,8 +122,16 @@ def settled_ends(
     if later:
         return SettledEnds(later[0], *confirming(later[0]), later[1])
     if failed is not None:
-        raise failed
+        raise _with_own_tests(failed, last)
     return asis
+
+
+def _with_own_tests(failed: BuildError | TestError, last: Outcome) -> BuildError | TestError:
+    """Why the good version does not build: what is said of it with its own tests, which were tried ``last``."""
+    if isinstance(failed, BuildError) and last.reason is Unresolved.BUILD and last.detail:
+        why = "The good version does not build, with its own tests neither; its build says then"
+        return BuildError(f"{why}:\n{last.detail}")
+    return failed
 
 
 def _fails_otherwise(confirmation: Confirmation) -> bool:
@@ -247,6 +260,8 @@ def own_test(test: FailingTest, failure: Outcome, kept: Sequence[Change]) -> Own
     name = recipe.test_id.partition("[")[0]
     if test.runner == "autotools":
         name = name.partition(" in ")[0]  # a folder
+    if test.runner == "Meson":
+        name = name.rpartition(":")[2]  # behind its project
     called = "" if re.search("::| > ", name) else PurePosixPath(name).stem  # more than a file
     whole = {change.file for change in kept if PurePosixPath(change.file).stem == called}
     last = called if whole else re.split(r"::|[\s/>.]", name)[-1]
@@ -275,7 +290,9 @@ def choices(
     mine = [c for c in kept if own.has(c)] or kept
     touching = [commit for commit in newest if any(commit in c.commits for c in mine)]
     for number in range(1, min(most, len(touching) - 1) + 1):
-        late = {c.id for c in mine if c.commits and set(c.commits) <= set(touching[:number])}
+        # what else they did to its files goes along: what it uses may have been declared with it
+        own_text = [c for c in kept if c.file in own.files] or mine
+        late = {c.id for c in own_text if c.commits and set(c.commits) <= set(touching[:number])}
         which = f"all tests but what {_later_version(number)} did to the failing one"
         if late:
             yield from _choice([c for c in kept if c.id not in late], which, tried, partly=True)
@@ -317,10 +334,21 @@ def _not_own(kept: list[Change], own: OwnTest) -> list[Change]:
     rest = [change for change in kept if not own.has(change)]
     while True:
         words = {word for change in mine for word in _WORD.findall(_added_text(change))}
-        more = [c for c in rest if c.file in own.files and c.symbol.split(".")[-1] in words]
+        more = [c for c in rest if c.file in own.files and _is_used(c, words)]
         if not more:
             return rest
         mine, rest = [*mine, *more], [change for change in rest if change not in more]
+
+
+def _is_used(change: Change, words: set[str]) -> bool:
+    """Whether a change is of something that these words name, or imports it."""
+    added = change.lines("+")
+    imports = (
+        bool(added) and not change.symbol and all(map(_IMPORT.match, filter(str.strip, added)))
+    )
+    return change.symbol.split(".")[-1] in words or (
+        imports and not words.isdisjoint(_WORD.findall("\n".join(added)))
+    )
 
 
 def _added_text(change: Change) -> str:

@@ -25,6 +25,12 @@ from afterd.execution.failures.lacks import lack_of
          " `npm install`."),
         ("Can't locate JSON/PP.pm in @INC (you may need to install the JSON::PP module)", "make",
          "This machine lacks Perl's module JSON::PP; install it: `cpan JSON::PP`."),
+        ('go: github.com/a/testify@v1.7.1: Get "https://proxy.golang.org/x.mod": dial tcp: no such host', "go",
+         "This machine lacks the Go module github.com/a/testify@v1.7.1; get what go.mod asks for, where that can be"
+         " reached: `go mod download`."),
+        ("a/b.go:12:2: no required module provides package x.org/toml; to add it:\n\tgo get x.org/toml", "go",
+         "This machine lacks the Go module x.org/toml; get what go.mod asks for, where that can be reached:"
+         " `go mod download`."),
         ("Error: Cannot find module './lib/moved'", "npm", ""),
         ("No module named 'own'", "python3", ""),
         ("assert 1 == 2", "python3", ""),

@@ -639,6 +639,7 @@ def test_the_plugin_leaves_a_run_without_afterd_alone(tmp_path: Path) -> None:
           "vendor/sub/v.go": "package v\n"}, "x.org/me/a"),
         ({"quote.go": "package quote\n", "x_test.go": 'package quote_test\nimport "x.org/me/go-quote"\n'},
          "x.org/me/go-quote"),
+        ({"cli.go": "package cli\n", "y/y.go": 'package y\nimport "gopkg.in/me/cli.v1"\n'}, "gopkg.in/me/cli.v1"),
         ({"a.go": "package a\n"}, "a"),
     ],
 )  # fmt: skip
@@ -656,3 +657,21 @@ def test_go_without_modules_is_run(tmp_path: Path) -> None:
     root = write(tmp_path, {"a_test.go": code, "b/b.go": "package b\nfunc B() int { return 1 }\n"})
     write(root, detect(root).generated)
     assert failing_of(root)[1] == ("x.org/a TestA",)
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="needs Go")
+def test_one_folder_that_needs_a_module_keeps_no_other_from_its_tests(tmp_path: Path) -> None:
+    """Without a go.mod nothing says which version of it: Go would run no test at all."""
+    code = 'package a\nimport "testing"\nfunc TestA(t *testing.T) { t.Fail() }\n'
+    yaml = 'package yaml\nimport _ "gopkg.in/absent.v2"\n'
+    using = 'package b\nimport (\n\t"testing"\n\t"x.org/a/yaml"\n)\nfunc TestB(t *testing.T) { yaml.X() }\n'
+    other = 'package c\nimport (\n\t"testing"\n\t_ "x.org/a"\n)\nfunc TestC(t *testing.T) { t.Fail() }\n'
+    files = {"a.go": "package a\n", "a_test.go": code, "yaml/y.go": yaml, "b/b_test.go": using}
+    root = write(tmp_path, {**files, "c/c_test.go": other})
+    found = detect(root)
+    assert "not yaml, which needs gopkg.in/absent.v2" in found.sentence
+    assert "not b, which needs gopkg.in/absent.v2" in found.sentence
+    write(root, found.generated)
+    result = carried_out(root, found, found.test)
+    failing = runner_named(found.runner).failing_tests(result)
+    assert sorted(failing) == ["x.org/a TestA", "x.org/a/c TestC"]

@@ -220,6 +220,32 @@ def test_a_test_with_a_title_is_not_its_whole_file(test_id: str, own: set[str]) 
     assert {each.id for each in kept if found.has(each)} == own
 
 
+def test_the_test_of_meson_is_its_program() -> None:
+    """Behind the name of its project: what the last commit declared for it stands in the same file."""
+    kept = [
+        change(1, "tests/parser.c", patch="+static int n_more = 2;\n"),
+        change(2, "tests/parser.c", patch="+  check (n_more);\n"),
+        change(3, "tests/node.c", patch="+static int x;\n"),
+    ]
+    failing = FailingTest(Recipe(test=("run",), test_id="json-glib:parser"), "Meson")
+    found = own_test(failing, Outcome(Verdict.FAIL), kept)
+    assert {each.id for each in kept if found.has(each)} == {"c1", "c2"}
+
+
+def test_what_the_failing_test_imports_goes_along() -> None:
+    """Its import is of no function; another one's import stays as the good version has it."""
+    file = "a_test.go"
+    kept = [
+        change(1, file, patch='+\t"strings"\n'),
+        change(2, file, patch='+\t"os"\n'),
+        change(3, file, patch="+func TestA(t *testing.T) { strings.ToUpper() }\n", symbol="TestA"),
+        change(4, file, patch="+func TestB(t *testing.T) { os.Exit(1) }\n", symbol="TestB"),
+    ]
+    own = OwnTest(frozenset({file}), frozenset({"TestA"}))
+    undone = [each.undone for each in choices(kept, own)]
+    assert frozenset({"c2", "c4"}) in undone
+
+
 LISTS = """\
 cmake_minimum_required(VERSION 3.10)
 project(x C)

@@ -34,6 +34,12 @@ _TOOL = re.compile(r"No such file or directory: '([\w.+-]+)'")
 _SHELL = re.compile(r"\b(?:sh|bash|dash)(?:: (?:line )?\d+)?: ([\w.+-]+): (?:command )?not found")
 _OF_NODE = re.compile(r"Cannot find (?:module|package) '((?:@[\w.-]+/)?\w[\w.-]*)(?:/[^']*)?'")
 _OF_PERL = re.compile(r"Can't locate ([\w/]+)\.pm in @INC")
+_OF_GO = re.compile(
+    r"no required module provides package (?P<needed>[^\s;]+)"
+    r"|missing go\.sum entry for (?:go\.mod file|module providing package (?P<summed>[^\s;]+))"
+    r"|^go: (?P<fetched>[\w./~-]+\.[\w./~-]+@\S+): Get \"",
+    re.MULTILINE,
+)
 _PYTHON = re.compile(r"(?:python|pypy|pytest|py\.test)[\d.]*")
 _LIBRARY = re.compile(r"(lib[\w.+-]+\.so[\w.]*): cannot open shared object file")
 
@@ -208,6 +214,10 @@ def _program(said: str) -> Lack | None:
     if match := _OF_NODE.search(said):
         advice = "install what package.json asks for: `npm install`"
         return Lack(match[1], "the package", advice=advice, where="The folder node_modules")
+    if match := _OF_GO.search(said):
+        name = next(filter(None, match.groups()), "that go.sum should name")
+        advice = "get what go.mod asks for, where that can be reached: `go mod download`"
+        return Lack(name, "the Go module", advice=advice)
     if match := _OF_PERL.search(said):
         name = match[1].replace("/", "::")
         return Lack(name, "Perl's module", advice=f"install it: `cpan {name}`")

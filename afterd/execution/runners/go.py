@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from afterd.execution.process import ProcessResult
-from afterd.execution.runners.go_module import module_file
+from afterd.execution.runners.go_module import module_file, package_folders, without_modules
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import has, text
 
@@ -27,12 +27,15 @@ class Go:
         older = "" if "go.mod" in modules else module_file(root)
         if not modules and not older:
             return None
+        lacking = without_modules(root) if older else {}
+        left = "".join(f"; not {folder}, which needs {path}" for folder, path in lacking.items())
+        folders = [f"./{each}" for each in package_folders(root) if each not in lacking]
         return Detected(
             self.name,
             (),  # a package that does not compile is one that fails; each test builds its own
             # -count=1: go keeps outcomes of its own, and a flaky test would look firm.
-            ("go", "test", "-count=1", "-json", "./..."),
-            f"Found Go tests without a go.mod: testing them with Go as `{older.strip()}`."
+            ("go", "test", "-count=1", "-json", *(folders if lacking else ("./...",))),
+            f"Found Go tests without a go.mod: testing them with Go as `{older.strip()}`{left}."
             if older
             else "Found go.mod: building and testing with Go.",
             generated={"go.mod": older} if older else modules,  # a version before may have none

@@ -15,6 +15,8 @@ _NAMED = re.compile(r"^package (?P<name>\w+)", re.MULTILINE)
 _IMPORTED = re.compile(
     r"^(?:import)?[ \t]*(?:[\w.]+[ \t]+)?\"(?P<path>[\w.~-]+\.\w+/[\w./~-]+)\"", re.MULTILINE
 )
+_VERSION = re.compile(r"^go-|\.v\d+$")
+"""What an import path may have about a package's name."""
 _NOT_OURS = frozenset({"vendor", "testdata", "Godeps"})
 
 
@@ -39,6 +41,38 @@ def module_file(root: Path) -> str:
     return f"module {_module_path(root, files)}\n"
 
 
+def package_folders(root: Path) -> tuple[str, ...]:
+    """The folders that hold packages, from the top."""
+    return tuple(
+        dict.fromkeys(path.parent.relative_to(root).as_posix() for path in _go_files(root))
+    )
+
+
+def without_modules(root: Path) -> dict[str, str]:
+    """The folders of such a checkout whose packages need one that is neither Go's nor its own, with what they need:
+    nothing says which version of it, and with one folder that cannot be loaded Go runs no test of any.
+    """
+    files = list(_go_files(root))
+    module = _module_path(root, files)
+    imports: dict[str, set[str]] = {}
+    for path in files:
+        folder = path.parent.relative_to(root).as_posix()
+        said = {match["path"] for match in _IMPORTED.finditer(text(path))}
+        imports.setdefault(folder, set()).update(said)
+    lacking: dict[str, str] = {}
+    for folder in imports:
+        reached, asked = {folder}, [folder]
+        while asked:
+            for name in sorted(imports.get(asked.pop(), ())):
+                own = "." if name == module else name.removeprefix(f"{module}/")
+                if own == name and not (root / "vendor" / name).is_dir():
+                    lacking.setdefault(folder, name)
+                elif own not in reached:
+                    reached.add(own)
+                    asked.append(own)
+    return lacking if len(lacking) < len(imports) else {}
+
+
 def _module_path(root: Path, files: list[Path]) -> str:
     """What a package says of itself, else what most imports of the folders here begin with, else the package's name."""
     texts = {path: text(path) for path in files}
@@ -55,5 +89,5 @@ def _module_path(root: Path, files: list[Path]) -> str:
     if ours:
         return max(ours, key=lambda path: (ours[path], -len(path)))
     names = {match["name"].removesuffix("_test") for each in top for match in _NAMED.finditer(each)}
-    of_tests = (path for path in imported if path.rpartition("/")[2].removeprefix("go-") in names)
+    of_tests = (path for path in imported if _VERSION.sub("", path.rpartition("/")[2]) in names)
     return next(of_tests, min(names - {"main"}, default="main"))
