@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 import afterd.trace.python
-from afterd.execution.runners import plugins
+from afterd.execution.runners import namespaces, plugins
 from afterd.trace.python.stage.runner import OLDER_PYTHON, stage
 
 OLDEST = (3, 6)
 PLUGINS = sorted(Path(str(plugins.__file__)).parent.glob("afterd_*.py"))
+NAMESPACES = Path(str(namespaces.__file__)).with_name("sitecustomize.py")
 STARTED = Path(str(afterd.trace.python.__file__)).parent / "record" / "sitecustomize_start.py"
 NEWER_NAMES = {
     "dict",
@@ -39,7 +40,7 @@ def older_pythons(before: int = 10) -> list[str]:
     return [*found, *map(str, kept)]
 
 
-@pytest.mark.parametrize("plugin", [*PLUGINS, STARTED], ids=lambda path: path.stem)
+@pytest.mark.parametrize("plugin", [*PLUGINS, NAMESPACES, STARTED], ids=lambda path: path.stem)
 def test_nothing_in_them_is_newer_than_the_oldest_python(plugin: Path) -> None:
     tree = ast.parse(plugin.read_text(encoding="utf-8"), feature_version=OLDEST)
     for node in ast.walk(tree):

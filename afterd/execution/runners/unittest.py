@@ -13,6 +13,7 @@ from pathlib import Path
 
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.declared import after_unittest, declared_commands
+from afterd.execution.runners.namespaces import FOLDER, repaired_namespaces
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.python import Python, build_for, python_path
 from afterd.execution.runners.reading import option, text
@@ -87,6 +88,8 @@ class Unittest:
     def _discovering(self, root: Path, found: _Discovery, why: str) -> Detected:
         python = self.python.interpreter(root)
         path = python_path(root, self.python.home, python.asked.paths)
+        namespaces = repaired_namespaces(python.path, self.python.home)
+        path += f":{FOLDER}" if namespaces else ""
         top = found.top or found.start
         own = "" if top == "." else f"{{slot}}/{top}:"
         return Detected(
@@ -94,7 +97,7 @@ class Unittest:
             build_for(root, python.path),
             (python.path, "-m", "unittest", "discover", "-v", *found.arguments()),
             f"Found {why}: testing with unittest of {python.where} in {found.start}/.",
-            {"PYTHONPATH": own + path, **version_variables(root)},
+            {"PYTHONPATH": own + path, **namespaces, **version_variables(root)},
             python.asked.digest,
             generated=version_files(root, self.python.home),
         )
