@@ -327,6 +327,35 @@ def test_unittest_inside_the_package(tmp_path: Path) -> None:
     check_one_by_one(root, {bad}, "pkg.tests.test_a.TestA.test_ok")
 
 
+EXTENSION = """\
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+static struct PyModuleDef def = {PyModuleDef_HEAD_INIT, "fast", NULL, -1, NULL};
+PyMODINIT_FUNC PyInit_fast(void) { CALL; return PyModule_Create(&def); }
+"""
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+@pytest.mark.parametrize(("call", "built"), [("PyErr_Clear()", True), ("undefined_here()", False)])
+def test_an_extension_that_cannot_be_loaded_is_not_built(
+    tmp_path: Path, call: str, built: bool
+) -> None:
+    """A package that does without it passed, and a name that nothing defines was called the cause (zope.interface)."""
+    setup = "from setuptools import Extension, setup\n"
+    setup += "setup(name='x', ext_modules=[Extension('fast', ['fast.c'])])\n"
+    code = EXTENSION.replace("CALL", call).replace(
+        "static", "extern int undefined_here(void);\nstatic", 1
+    )
+    files = {"setup.py": setup, "fast.c": code, "tests/test_a.py": UNITTEST}
+    root = write(tmp_path, files)
+    found = detect(root)
+    if built:
+        assert carried_out(root, found, found.test).succeeded
+    else:
+        with pytest.raises(AssertionError, match="undefined symbol: undefined_here"):
+            carried_out(root, found, found.test)
+
+
 DISCOVERS = "unittest discover -q -p '*tests.py' pkg --top-level-directory ."
 SAID = [
     {

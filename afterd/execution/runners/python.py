@@ -20,6 +20,21 @@ _PACKAGE_DIR = re.compile(
 )
 
 
+_LOADABLE = """\
+import ctypes, os, sys
+for folder, folders, files in os.walk("."):
+    folders[:] = [each for each in folders if each != "build" and not each.startswith(".")]
+    for name in files:
+        try:
+            name.endswith(".so") and ctypes.CDLL(os.path.join(folder, name), getattr(os, "RTLD_NOW", 2))
+        except OSError as error:
+            "undefined symbol" in str(error) and sys.exit(str(error))
+"""
+"""Whether what was built can be loaded. A linker lets a module name what nothing defines, and a project that does
+without its modules where they cannot be imported is then another program, whose tests may pass.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Python:
     """Where Python projects are looked at: ``home`` is the user's work tree (None: the checkout is it),
@@ -112,7 +127,7 @@ def build_for(root: Path, python: str) -> tuple[str, ...]:
     """
     setup = text(root / "setup.py")
     if "Extension(" in setup or "cythonize(" in setup or "ext_modules" in setup:
-        return script(f'"{python}" setup.py build_ext --inplace')
+        return script(f'"{python}" setup.py build_ext --inplace', f"\"{python}\" -c '{_LOADABLE}'")
     makefile = has(root, *MAKEFILES)
     if makefile and not is_project(root) and _COMPILES.search(text(root / makefile)):
         return ("make", f"-j{jobs()}")
