@@ -350,8 +350,8 @@ def _explained_failure(
             return replace(found, remarks=(later.note, *found.remarks))
     wanted, oracle, confirmation = ends.wanted, ends.oracle, ends.confirmation
     if ends.reason:
-        repaired = repaired_too(wanted, oracle, before)
-        reason = " ".join(filter(None, [f"{ends.reason}{repaired}", later.note]))
+        reason = f"{ends.reason}{repaired_too(wanted, oracle, before)}"
+        reason = f"{reason.rstrip('.')}. {later.note}" if later.note else reason
         return unanswered(case, wanted, oracle, confirmation)(Status.ALREADY_RED, reason)
     if confirmation.ends is Ends.ALREADY_RED:
         return _from_last_green(case, wanted, oracle, confirmation, before, later.note)
