@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 
 from afterd.bench.formula import CONBAS, FORMULAS, Explained, VersionResult
 from afterd.bench.formula_work import mean_work
 from afterd.bench.tables import Grid
-from afterd.localization.fusion import WEIGHTS, Case, fused_lines, place_of, weights_learned
+from afterd.localization.fusion import (
+    WEIGHTS,
+    Case,
+    chance_among,
+    fused_lines,
+    place_of,
+    weights_learned,
+)
+from afterd.model.explanation import RankedLine
 
 _TIMED = (*FORMULAS, CONBAS)
 _ALL = (*_TIMED, "Ochiai", "fused")
@@ -188,43 +197,62 @@ def _fusions(scored: Sequence[VersionResult]) -> Grid:
     names = sorted({name for result in scored for name in result.votes})
     every = learned_weights(scored)
     others = "program" if len(programs) > 1 else "version"
-    ranked: dict[str, Sequence[float]] = {
-        **{f"{name} alone": [_place_alone(r, name) for r in scored] for name in names},
-        "default weights": [_place_fused(r, WEIGHTS) for r in scored],
-        "learned from all versions": [_place_fused(r, every) for r in scored],
+    ranked: dict[str, Sequence[_Met]] = {
+        **{f"{name} alone": [_met_alone(r, name) for r in scored] for name in names},
+        "default weights": [_met_fused(r, WEIGHTS) for r in scored],
+        "learned from all versions": [_met_fused(r, every) for r in scored],
         f"learned without the {others} that is ranked": [
-            _place_fused(r, unseen[group]) for r, group in zip(scored, apart, strict=True)
+            _met_fused(r, unseen[group]) for r, group in zip(scored, apart, strict=True)
         ],
     }
     shown = programs if len(programs) > 1 else []
-    rows = [(label, *_means(scored, places, shown)) for label, places in ranked.items()]
-    title = "Fusion: mean place of the fault, and faults among the first ten"
-    return Grid(title, ("weights", *shown, "place", "first ten"), tuple(rows))
+    rows = [(label, *_means(scored, met, shown)) for label, met in ranked.items()]
+    title = (
+        "Fusion: mean place of the fault; faults whose mean place among equals is among the first ten; and those "
+        "that are met there, where equals come in any order"
+    )
+    return Grid(title, ("weights", *shown, "place", "first ten", "met"), tuple(rows))
 
 
-def _place_alone(result: VersionResult, name: str) -> float:
-    ranking = fused_lines({name: result.votes.get(name, {})}, {name: 1.0})
-    return place_of(ranking, result.faulty, float(result.lines))
+@dataclass(frozen=True, slots=True)
+class _Met:
+    """The mean place of a fault, and the chance that it is met among the first ten lines."""
+
+    place: float
+    chance: float
 
 
-def _place_fused(result: VersionResult, weights: Mapping[str, float]) -> float:
-    ranking = fused_lines(result.votes, weights, result.shares)
-    return place_of(ranking, result.faulty, float(result.lines))
+def _met_alone(result: VersionResult, name: str) -> _Met:
+    return _met(result, fused_lines({name: result.votes.get(name, {})}, {name: 1.0}))
+
+
+def _met_fused(result: VersionResult, weights: Mapping[str, float]) -> _Met:
+    return _met(result, fused_lines(result.votes, weights, result.shares))
+
+
+def _met(result: VersionResult, ranking: Sequence[RankedLine]) -> _Met:
+    return _Met(
+        place_of(ranking, result.faulty, float(result.lines)),
+        chance_among(ranking, result.faulty, _FIRST),
+    )
 
 
 def _means(
-    scored: Sequence[VersionResult], places: Sequence[float], programs: Sequence[str]
+    scored: Sequence[VersionResult], met: Sequence[_Met], programs: Sequence[str]
 ) -> list[str]:
-    """The mean place, and how many are among the first ten: of each program in one cell, of all in two."""
+    """Of each program in one cell, of all in three."""
     if not scored:
-        return ["-", "-"]
+        return ["-", "-", "-"]
     of_program = [
-        [place for place, r in zip(places, scored, strict=True) if r.program == program]
+        [one for one, r in zip(met, scored, strict=True) if r.program == program]
         for program in programs
     ]
-    cells = [f"{fmean(found):.1f}, {_first_ones(found)}" for found in of_program]
-    return [*cells, f"{fmean(places):.1f}", str(_first_ones(places))]
+    return [*(", ".join(_summed(found)) for found in of_program), *_summed(met)]
 
 
-def _first_ones(places: Sequence[float]) -> int:
-    return sum(place <= _FIRST for place in places)
+def _summed(met: Sequence[_Met]) -> tuple[str, str, str]:
+    return (
+        f"{fmean(one.place for one in met):.1f}",
+        str(sum(one.place <= _FIRST for one in met)),
+        f"{sum(one.chance for one in met):.1f}",
+    )

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from math import sqrt
+from math import comb, sqrt
 from statistics import fmean, stdev
 from types import MappingProxyType
 
@@ -146,6 +146,20 @@ def place_of(ranking: Sequence[RankedLine], lines: Collection[Line], missing: fl
     """The place of the first of the lines; equal scores share the mean place."""
     shared = places({(r.file, r.line): -r.score for r in ranking})
     return min((shared[line] for line in lines if line in shared), default=missing)
+
+
+def chance_among(ranking: Sequence[RankedLine], lines: Collection[Line], count: int) -> float:
+    """The chance that a reader of the first ``count`` lines, who takes equals in any order, meets one of the lines.
+
+    A mean place says little of it where many are equal: ten lines from the fifth place on have the mean place 9.5.
+    """
+    first = next((r.score for r in ranking if (r.file, r.line) in lines), None)
+    if first is None:
+        return 0.0
+    before = sum(r.score > first for r in ranking)
+    equal = [(r.file, r.line) in lines for r in ranking if r.score == first]
+    read = min(max(0, count - before), len(equal))
+    return 1 - comb(len(equal) - sum(equal), read) / comb(len(equal), read)
 
 
 def weights_learned(cases: Sequence[Case]) -> dict[str, float]:

@@ -51,7 +51,10 @@ def test_the_tables() -> None:
         ("OFC of all (1)", *touched, "1.00", "2.0"),
     )
     assert first.rows[0] == ("BA", "1", "1", "1")
-    assert fusions.rows[:2] == (("ochiai alone", "1.0", "1"), ("default weights", "1.0", "1"))
+    assert fusions.rows[:2] == (
+        ("ochiai alone", "1.0", "1", "1.0"),
+        ("default weights", "1.0", "1", "1.0"),
+    )
 
 
 def test_the_factor_is_of_versions_that_both_answered() -> None:
@@ -78,9 +81,9 @@ def voted(program: str, version: str, right: str) -> VersionResult:
 def test_weights_for_a_program_are_learned_from_the_others() -> None:
     scored = [voted("one", "v1", "ofc-cw"), voted("other", "v1", "conbas")]
     fusions = formula_tables(scored)[-1]
-    assert fusions.headings == ("weights", "one", "other", "place", "first ten")
+    assert fusions.headings == ("weights", "one", "other", "place", "first ten", "met")
     rows = {row[0]: row[1:] for row in fusions.rows}
-    assert rows["ofc-cw alone"] == ("1.0, 1", "30.0, 0", "15.5", "1")
+    assert rows["ofc-cw alone"] == ("1.0, 1, 1.0", "30.0, 0, 0.0", "15.5", "1", "1.0")
     # What the other program teaches is wrong for this one, both ways.
     assert rows["learned without the program that is ranked"][3] == "0"
 
@@ -89,7 +92,7 @@ def test_a_single_program_is_judged_by_versions_that_its_weights_never_saw() -> 
     scored = [voted("one", f"v{number}", "ofc-cw") for number in range(3)]
     ranks, *_, fusions = formula_tables(scored)
     assert [row[0] for row in ranks.rows] == ["one v0", "one v1", "one v2", "mean of all"]
-    assert fusions.rows[-1] == ("learned without the version that is ranked", "1.0", "3")
+    assert fusions.rows[-1] == ("learned without the version that is ranked", "1.0", "3", "3.0")
 
 
 def test_learned_weights_are_what_rank_reads(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from afterd.localization.fusion import (
     Case,
     K,
     Votes,
+    chance_among,
     fused_lines,
     place_of,
     weights_learned,
@@ -125,6 +126,17 @@ def test_silence_is_no_vote(spectrum: dict[Line, float]) -> None:
     alone = [(r.file, r.line) for r in fused_lines({"ochiai": spectrum})]
     silent = fused_lines({"ochiai": spectrum, "ofc-cw": {}, "conbas": {}})
     assert [(r.file, r.line) for r in silent] == alone
+
+
+def test_of_equal_lines_some_are_among_the_first() -> None:
+    """tariff, `F_COND_2`: of ten equal lines with the mean place 9.5 four are behind the tenth."""
+    ranking = fused_lines({"op2": {("f.c", n): -float(min(n, 5)) for n in range(1, 15)}})
+    assert place_of(ranking, [("f.c", 8)], 99.0) == 9.5
+    assert chance_among(ranking, [("f.c", 8)], 10) == pytest.approx(0.6)
+    assert chance_among(ranking, [("f.c", 8), ("f.c", 9)], 10) == pytest.approx(1 - 6 / 45)
+    assert chance_among(ranking, [("f.c", 8), ("f.c", 2)], 10) == 1
+    assert chance_among(ranking, [("f.c", 8)], 4) == 0
+    assert chance_among(ranking, [("g.c", 1)], 10) == 0
 
 
 def test_weights_that_may_be_better_by_chance_are_not_learned() -> None:
