@@ -63,6 +63,7 @@ class Frame:
     visits: dict[int, int] = field(default_factory=dict)
     open: list[OpenBranch] = field(default_factory=list)
     carried: set[str] = field(default_factory=set)  # registers that hold what was read
+    locals: list[int] = field(default_factory=list)  # where its variables are
     judges: bool = False  # it is the invariant's
     under: int = 0
     deciding: list[Decision] = field(default_factory=list)
@@ -73,7 +74,8 @@ class Frame:
         return replace(
             self,
             registers=dict(self.registers), visits=dict(self.visits), open=list(self.open),
-            carried=set(self.carried), deciding=list(self.deciding), effects=dict(self.effects),
+            carried=set(self.carried), locals=list(self.locals), deciding=list(self.deciding),
+            effects=dict(self.effects),
         )  # fmt: skip
 
     @property

@@ -333,6 +333,7 @@ class Machine(Control):
         kind = f"{frame.body.name} {code.result}" if count == 1 else "variable length"
         made = self.memory.allocate(code.size * count, kind, self.key(frame), real=self.real)
         frame.registers[code.result] = (made, None)
+        frame.locals.append(made)
 
     def _load(self, frame: Frame, code: Code) -> None:
         if not code.sort.width and code.sort != BOOL:
@@ -432,6 +433,7 @@ class Machine(Control):
         if self.frames[-1].deciding:
             self._met(self.frames[-1], RETURN)
         left = self.frames.pop()
+        self.memory.ended.update(left.locals)
         if left.judges:
             self._judged(known)
         if not self.frames:

@@ -62,6 +62,8 @@ class Memory:
         self.records: dict[str, dict[int, None]] = {}
         """By struct type, where the run had structs, the newest last."""
         self.journal: list[Overwritten] = []
+        self.ended: set[int] = set()
+        """Where objects begin that nothing can read any more: the locals of calls that are over."""
 
     def allocate(self, size: int, kind: str, place: int = 0, *, real: bool = True) -> int:
         """A new object of zeros. ``place`` numbers the instruction's instance that made it (0: none): it
@@ -104,6 +106,7 @@ class Memory:
         other.of_kind = {kind: list(found) for kind, found in self.of_kind.items()}
         other.records = {record: dict(found) for record, found in self.records.items()}
         other.journal = list(self.journal)
+        other.ended = set(self.ended)
         return other
 
     def standing_in_for(self, one: Object) -> list[Object]:
@@ -188,7 +191,7 @@ class Memory:
             self.cells.update(gone)
 
     def changed(self, mark: int) -> dict[int, tuple[bytes, Term | None]]:
-        """What stands now in every scalar that was written since a mark."""
+        """What stands now in every scalar that was written since a mark, and can still be read."""
         spans: dict[int, int] = {}
         for address, data, gone in self.journal[mark:]:
             spans[address] = max(spans.get(address, 0), len(data))
@@ -196,6 +199,9 @@ class Memory:
                 spans[start] = max(spans.get(start, 0), cell.size)
         found: dict[int, tuple[bytes, Term | None]] = {}
         for address, size in spans.items():
+            written = self.object_at(address)
+            if written is not None and written.start in self.ended:
+                continue
             for start, width in self.scalars(address, size):
                 found[start] = (self.read(start, width), self.term_at(start, width))
         return found
