@@ -134,7 +134,7 @@ class Deeds:
                 yield Deed(_HANDED[trace.kind(row)], trace.value(row), row)
         yield from self.left(frame)
         if self._left_by_exception(frame) and frame.left is not None:
-            yield Deed("exception", True, frame.left)  # noqa: FBT003 # it was left so
+            yield Deed("exception", trace.raised.error(frame.left), frame.left)
 
     def left(self, frame: Frame) -> Iterator[Deed]:
         """What it, or what it called, left in objects that are not its own.

@@ -43,7 +43,7 @@ class Intervention:
         """The other run's value or branch for a row; None where it cannot be put there."""
         trace, row = self._mine.trace, self._alignment.row(position)
         node, kind = trace.node(position), trace.kind(position)
-        if node is None or row is None or not self._is_alone(trace.sites[position]):
+        if node is None or row is None or not self._is_alone(node, kind):
             return None
         if self._rows_left < trace.raw.total:
             return None
@@ -51,7 +51,7 @@ class Intervention:
             if node.type != "If":
                 return None
             held = self._other.trace.kind(row) is Kind.TRUE
-            return Replacement(trace.site(node, Kind.TRUE), trace.number(position), held)
+            return Replacement(trace.site(node, Kind.TRUE), _own_row(trace, position), held)
         if kind not in _VALUES or _is_bound_in_an_expression(node):
             return None
         other = self._other.terms.defined_value(row)
@@ -64,7 +64,7 @@ class Intervention:
         frame = trace.frame(position)
         entered = frame is not None and node.type == "arg"
         at = frame.entered if frame is not None and entered else position
-        return Replacement(trace.sites[position], trace.number(at), value)
+        return Replacement(trace.sites[position], _own_row(trace, at), value)
 
     def trial(self, run: RecordedRun) -> Trial:
         """What the run with the replacement tells."""
@@ -76,14 +76,15 @@ class Intervention:
             return Trial.FAILS
         return Trial.PASSES if self._was_there(met[0]) else Trial.ELSEWHERE
 
-    def _is_alone(self, site: int) -> bool:
+    def _is_alone(self, node: Node, kind: Kind) -> bool:
         """Whether one process of the run alone, without threads, came to a site: the row says which
         instance is meant.
         """
         first, *others = self._pair.mine.traces
-        return not first.raw.header["threads"] and not any(
-            site in set(each.sites) for each in others
-        )
+        site, raw = first.site(node, kind), first.raw
+        processes = {raw.origin(first.number(row))[0] for row in first.at_site(node, kind)}
+        alone = len(processes) == 1 and not any(site in set(each.sites) for each in others)
+        return alone and not raw.header["threads"]
 
     def _was_there(self, trace: Trace) -> bool:
         """Whether every place that a run came to is one that either recorded run came to."""
@@ -95,6 +96,11 @@ class Intervention:
             if node is not None and (twin is None or Trace.site(twin, kind) not in other):
                 return False
         return True
+
+
+def _own_row(trace: Trace, position: int) -> int:
+    """The number that a row has in the process that wrote it."""
+    return trace.raw.origin(trace.number(position))[1]
 
 
 def _is_bound_in_an_expression(node: Node) -> bool:

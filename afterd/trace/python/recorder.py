@@ -11,6 +11,7 @@ from afterd.errors import TraceError
 from afterd.limits import TraceLimits
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.outcome import Outcome
+from afterd.trace.python.read.processes import joined_processes
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Raw
 from afterd.trace.python.record.recorder import CHUNK
@@ -119,7 +120,7 @@ def _wide_enough(
 
 
 def _read(found: Recorded, tree: Path, cache: Path) -> RecordedRun:
-    traces = tuple(Trace(raw, cache) for raw in found.traces)
+    traces = tuple(Trace(raw, cache) for raw in joined_processes(found.traces))
     passed = found.status == 0
     return RecordedRun(tree, traces, found.seconds, passed=passed, outcome=found.outcome)
 

@@ -45,17 +45,14 @@ class Handing:
         return self._end_of(rows[index])
 
     def all_returned(self, position: int, frame: Frame) -> list[int]:
-        """All that frames entered or resumed from here handed out since the frame's last row.
+        """The last things that frames entered or resumed from here handed out since the frame's last row.
 
         Code that is not followed may have looked at any of it: the items of ``list(generator)``.
         """
         previous = self.trace.previous_in_frame(frame, position)
         start, end = (bisect_left(self.rows, row) for row in (previous + 1, position))
-        return list(
-            dict.fromkeys(
-                self._end_of(row) for row in self.rows[start:end] if self._direct(row, frame)
-            )
-        )
+        direct = (self._end_of(row) for row in self.rows[start:end] if self._direct(row, frame))
+        return list(dict.fromkeys(direct))[-PYTHON_TRACE.handed :]
 
     def _direct(self, row: int, frame: Frame) -> bool:
         giver = self.trace.frame(row)

@@ -99,11 +99,15 @@ class Node:
 
         Decorators, defaults and bases belong to the frame outside.
         """
-        child = self
+        child, below = self, None
+        given_outside = False  # it is part of a parameter's default or annotation
         for node in self.ancestors():
-            if node.type in FRAMES and _frame_is_inside(node, child):
+            if node.type == "arguments":
+                given_outside = child.type != "arg" or below is not None
+            outside = given_outside and child.type == "arguments"
+            if node.type in FRAMES and not outside and _frame_is_inside(node, child):
                 return node
-            child = node
+            child, below = node, child
         return self.module.root
 
     @property

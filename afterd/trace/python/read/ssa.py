@@ -128,7 +128,8 @@ class Steps:
         """A statement that raised, whatever parts of it were evaluated by then."""
         error = self.trace.raised.error(position)
         found = [*self.terms.opaque_reads(failing_expression(statement), position, frame)]
-        found += map(self.terms.read, self.trace.raised.let_through(position))
+        below = self.cells.handing.all_returned(position, frame)
+        found += map(self.terms.read, (*below, *self.trace.raised.let_through(position)))
         control = self.control(position)
         return Step(
             number,

@@ -168,9 +168,8 @@ class Terms:
             )
         if node.type == "Call" and self._is_construction(row, frame):
             return None
-        handed = dict.fromkeys(
-            [*self.cells.handing.all_returned(row, frame)[-PYTHON_TRACE.handed :], returned]
-        )
+        handed = dict.fromkeys([*self.cells.handing.all_returned(row, frame), returned])
+        handed |= dict.fromkeys(self.cells.written.writers(node, received, row, frame))
         found = [*map(self.read, handed), *self.reads_below(node, position, frame)]
         return self.concrete(received, f"{_called_name(node) or 'a call'} calls back", found)
 

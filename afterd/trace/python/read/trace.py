@@ -147,13 +147,16 @@ class Trace:
     def _built(self) -> FrameBuilder:
         builder = FrameBuilder()
         owners: dict[int, tuple[Node | None, Node | None, Kind, bool]] = {}
+        processes = {origin.first: origin.process for origin in self.raw.origins}
         position = 0
         for span in self.raw.spans:
             for site, address, row in span.frames:
                 node, _ = self.decode(site)
                 if node is not None:
                     builder.opened_before(node, address, row)
-            for site in span.sites:
+            for number, site in enumerate(span.sites, span.first):
+                if number in processes:
+                    builder.goes_on_in(processes[number])
                 known = owners.get(site)
                 if known is None:
                     node, kind = self.decode(site)

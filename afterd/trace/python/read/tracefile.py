@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from array import array
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +27,33 @@ class RowSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """From the row ``first`` on, rows are of the process ``process``, in which the first of them is number ``own``."""
+
+    first: int
+    process: int
+    own: int
+
+
+@dataclass(frozen=True, slots=True)
 class Raw:
-    """One process's trace as written."""
+    """A trace: of one process as written, or of several that were put together (``origins``)."""
 
     path: Path
     header: dict[str, Any]
     spans: tuple[RowSpan, ...]
     values: tuple[Recorded, ...]
+    origins: tuple[Origin, ...] = (Origin(0, 0, 0),)
 
     @property
     def total(self) -> int:
         """All rows that were written, kept or not."""
         return int(self.header["total"])
+
+    def origin(self, row: int) -> tuple[int, int]:
+        """The process that wrote a row, and the number that the row has there."""
+        found = self.origins[bisect_right(self.origins, row, key=attrgetter("first")) - 1]
+        return found.process, found.own + row - found.first
 
     @property
     def kept(self) -> int:

@@ -67,8 +67,8 @@ class Recording:
 class Recorder:
     """Owns the functions that instrumented code calls."""
 
-    def __init__(self, head: int, tail: int) -> None:
-        self.recording = Recording(head, tail)
+    def __init__(self, head: int, tail: int, types: TypeTable | None = None) -> None:
+        self.recording = Recording(head, tail, types or TypeTable())
         self.filled: Callable[[int], None] = _go_on
         self.describe = Describer(self.recording.types).describe
         self.functions = _recording_functions(self)

@@ -13,9 +13,9 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
-from resource import RUSAGE_CHILDREN, getrusage
 from time import localtime
 from time import time as _now  # before a program's test sets it
 from types import CodeType, FrameType
@@ -30,6 +30,13 @@ from .counting import Counter, interned_pairs
 from .failures import Failure, failure, hang, watch_uncaught, watch_unittest
 from .importing import OwnFinder, Territory
 from .output import watch_output
+from .processes import (
+    ancestor_processes,
+    before_immediate_exit,
+    is_first_process,
+    watch_forks,
+    watch_subprocess,
+)
 from .progress import Tally
 from .recorder import Recorder, install_silence
 from .replacing import Replacing
@@ -62,6 +69,12 @@ class Session:
         self.tests: list[dict[str, Any]] = []
         self.unowned: list[list[int]] = []
         self.notes: set[str] = set()
+        self.ancestors = ancestor_processes()
+        self.started: list[tuple[int, int]] = []
+        self.forked = False
+        self.left_behind: list[
+            Recorder
+        ] = []  # of the process that a fork left: freeing it would copy it
         self.finished = False
 
     def start(self) -> None:
@@ -73,16 +86,25 @@ class Session:
         asked = {"unittest.runner": self._watch_unittest}
         if "unittest.runner" in sys.modules:  # in a fork, where it was imported ahead
             self._watch_unittest()
-        after: dict[str, Callable[[], None]] = {REWRITE: self._take_over_rewriting, **SEEDED}
+        after: dict[str, Callable[[], None]] = {
+            REWRITE: self._take_over_rewriting,
+            "subprocess": lambda: watch_subprocess(self._process_starts),
+            **SEEDED,
+        }
         for act in (act for name, act in after.items() if name in sys.modules):
             act()
         finder = OwnFinder(self.territory, self.compile, asked=asked, after=after)
         sys.meta_path.insert(0, finder)
         watch_uncaught(self.failures.append, lambda: self.recorder.row)
-        watch_output(self.recorder.write)
+        watch_output(self._written)
         self._announce_threads()
         os.register_at_fork(after_in_child=self._forked)
         atexit.register(self.finish)
+        if self.counter is None:
+            watch_forks(self._process_starts)
+            before_immediate_exit(self.finish)
+            if not is_first_process(Path(self.settings.out)):
+                self._finish_when_terminated()
 
     def compile(self, source: bytes, filename: str, rewrite: Rewrite | None = None) -> CodeType:
         """Instrumented code for a module of the program."""
@@ -142,7 +164,6 @@ class Session:
         if self.finished:
             return
         self.finished = True
-        self._note_children()
         recording = self.recorder.stop()
         tracefile.write(Path(self.settings.out), recording, self._facts())
 
@@ -150,7 +171,9 @@ class Session:
         return {
             "python": list(sys.version_info[:3]),
             "pid": os.getpid(),
-            "parent": os.getppid(),
+            "ancestors": self.ancestors,
+            "started": self.started,
+            "forked": self.forked,
             "argv": original_arguments(),
             "modules": [[key, *place] for key, place in self.compiler.modules.items()],
             "refused": self.compiler.refused,
@@ -192,15 +215,45 @@ class Session:
 
         return start
 
-    def _note_children(self) -> None:
-        """Processes that were started and have ended; a forked one runs the same program on."""
-        if getrusage(RUSAGE_CHILDREN).ru_maxrss:
-            self.notes.add("The program starts processes; what they do is not followed.")
+    def _written(self, site: int, text: str) -> None:
+        self.recorder.write(site, text)
+
+    def _process_starts(self, process: int) -> None:
+        if not self.finished and self.counter is None:
+            self.started.append((process, self.recorder.row))
 
     def _forked(self) -> None:
-        """A forked child (multiprocessing, os.fork) goes on unrecorded."""
-        self.finished = True
-        install_silence()
+        """A forked child (multiprocessing, os.fork) records what it does from here on; one that counts does not."""
+        if self.finished or self.counter is not None:
+            self.finished = True
+            install_silence()
+            return
+        self.left_behind.append(self.recorder)
+        self.recorder = Recorder(
+            self.settings.head, self.settings.tail, self.recorder.recording.types
+        )
+        if self.settings.stop:
+            self.recorder.filled = self._filled
+        self.recorder.install()
+        for told in (self.failures, self.tests, self.started):
+            told.clear()
+        self.notes.clear()
+        self.ancestors = ancestor_processes()
+        self.forked = True
+        self._finish_when_terminated()
+
+    def _finish_when_terminated(self) -> None:
+        """Whoever started this process may end it by a signal: a test its server, a pool its workers."""
+        if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+            return
+
+        def terminated(number: int, _frame: FrameType | None) -> None:
+            self.finish()
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+
+        with suppress(ValueError):  # forked by another thread than the first
+            signal.signal(signal.SIGTERM, terminated)
 
 
 _sessions: list[Session] = []

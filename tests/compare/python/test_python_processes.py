@@ -1,0 +1,198 @@
+"""What a test's child processes did is part of the run: each way to start one, and each way to see what it did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from python_pairs import Files, suspects, traced_pair
+
+TOOL = """\
+    import sys
+
+    def parse(text):
+        return float(text)
+
+    def limit(amount):
+        return amount >= 0
+
+    def money(amount):
+        return f"{amount:,.2f}"
+
+    def main(argv):
+        amount = parse(argv[1] if len(argv) > 1 else sys.stdin.read())
+        if not limit(amount):
+            print("too little", file=sys.stderr)
+            return 1
+        text = money(amount)
+        if len(argv) > 2:
+            with open(argv[2], "w") as stream:
+                stream.write(text)
+        else:
+            print(text)
+        return 0
+
+    if __name__ == "__main__":
+        sys.exit(main(sys.argv))
+    """
+START = "import os, subprocess, sys\n\n"
+COMMA = ('f"{amount:,.2f}"', 'f"{amount:.2f}"')
+LIMIT = ("amount >= 0", "amount > 0")
+PARSED = ("float(text)", "float(text or None)")
+NUMBER = "import multiprocessing\nfrom tool import money\n\n"
+
+CASES = {
+    "printed": (
+        COMMA,
+        """\
+    def test_tool():
+        done = subprocess.run([sys.executable, "tool.py", "1200"], capture_output=True, text=True)
+        assert "1,200" in done.stdout
+    """,
+    ),
+    "status": (
+        LIMIT,
+        """\
+    def test_tool():
+        done = subprocess.run([sys.executable, "-m", "tool", "0"])
+        assert done.returncode == 0
+    """,
+    ),
+    "call": (
+        LIMIT,
+        """\
+    def test_tool():
+        assert subprocess.call([sys.executable, "-m", "tool", "0"]) == 0
+    """,
+    ),
+    "checked": (
+        LIMIT,
+        """\
+    def test_tool():
+        assert b"0" in subprocess.check_output([sys.executable, "-m", "tool", "0"])
+    """,
+    ),
+    "spoken to": (
+        COMMA,
+        """\
+    def test_tool():
+        process = subprocess.Popen([sys.executable, "-m", "tool"], stdin=-1, stdout=-1)
+        out, _ = process.communicate(b"1200")
+        assert out.decode().strip() == "1,200.00"
+    """,
+    ),
+    "waited for": (
+        LIMIT,
+        """\
+    def test_tool():
+        process = subprocess.Popen([sys.executable, "-m", "tool", "0"])
+        assert process.wait() == 0
+    """,
+    ),
+    "shell": (
+        COMMA,
+        """\
+    def test_tool():
+        assert subprocess.getoutput(f"{sys.executable} -m tool 1200 | sort") == "1,200.00"
+    """,
+    ),
+    "file": (
+        COMMA,
+        """\
+    def test_tool(tmp_path):
+        out = tmp_path / "out"
+        subprocess.run([sys.executable, "-m", "tool", "1200", str(out)], check=True)
+        assert "1,200" in out.read_text()
+    """,
+    ),
+    "raised": (
+        PARSED,
+        """\
+    def test_tool():
+        done = subprocess.run([sys.executable, "-m", "tool", ""], stderr=-1, text=True)
+        assert "could not convert" in done.stderr
+    """,
+    ),
+    "spawned": (
+        LIMIT,
+        """\
+    def test_tool():
+        assert os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-m", "tool", "0"]) == 0
+    """,
+    ),
+    "below another": (
+        COMMA,
+        """\
+    OUTER = "import subprocess, sys; subprocess.run([sys.executable, '-m', 'tool', '1200'])"
+
+    def test_tool():
+        assert "1,200" in subprocess.check_output([sys.executable, "-c", OUTER], text=True)
+    """,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_child_s_change_is_reached(tmp_path: Path, case: str) -> None:
+    """What the test saw of its child leads to what the child executed."""
+    (old, new), test = CASES[case]
+    tests = {"test_tool.py": START + _plain(test)}
+    good: Files = {"tool.py": TOOL, **tests}
+    bad = {"tool.py": TOOL.replace(old, new), **tests}
+    execution = traced_pair(tmp_path, good, bad)
+    assert "c1" in suspects(execution)
+    assert not any("processes" in note for note in execution.notes())
+
+
+def _plain(text: str) -> str:
+    return "".join(line.removeprefix("    ") for line in text.splitlines(keepends=True))
+
+
+POOLS = {
+    "joined": """\
+    def test_tool():
+        process = multiprocessing.Process(target=print_money, args=("out",))
+        process.start()
+        process.join()
+        assert open("out").read() == "1,200.00"
+    """,
+    "pool": """\
+    def test_tool():
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            assert pool.map(money, [1200, 5]) == ["1,200.00", "5.00"]
+    """,
+    "executor": """\
+    def test_tool():
+        with ProcessPoolExecutor(2) as pool:
+            assert list(pool.map(money, [1200, 5])) == ["1,200.00", "5.00"]
+    """,
+    "forked by hand": """\
+    def test_tool():
+        reading, writing = os.pipe()
+        if not (child := os.fork()):
+            os.write(writing, money(1200).encode())
+            os._exit(0)
+        os.waitpid(child, 0)
+        assert os.read(reading, 100) == b"1,200.00"
+    """,
+}
+POOL_START = """\
+import multiprocessing, os
+from concurrent.futures import ProcessPoolExecutor
+from tool import money
+
+def print_money(path):
+    with open(path, "w") as stream:
+        stream.write(money(1200))
+
+"""
+
+
+@pytest.mark.parametrize("case", POOLS)
+def test_a_fork_s_change_is_reached(tmp_path: Path, case: str) -> None:
+    """What a fork did is as well, also of one that is ended by a signal, as a pool's workers are."""
+    tests = {"test_tool.py": POOL_START + _plain(POOLS[case])}
+    good: Files = {"tool.py": TOOL, **tests}
+    execution = traced_pair(tmp_path, good, {"tool.py": TOOL.replace(*COMMA), **tests})
+    assert "c1" in suspects(execution)
+    assert not any("processes" in note for note in execution.notes())
