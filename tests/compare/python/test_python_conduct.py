@@ -9,6 +9,14 @@ from python_pairs import one_file, reachable, traced_pair
 
 from afterd.model.trace import Alignment, Conduct
 
+KIND = """
+def f(x):
+    try:
+        a(x)
+    except Exception as error:
+        return type(error)
+"""
+
 # name: the good version, the bad one, the test, the conduct of c1, c2, … (None: not known)
 CASES: dict[str, tuple[str, str, str, list[Conduct | None]]] = {
     "a rewriting that does the same, and a fault": (
@@ -36,6 +44,12 @@ CASES: dict[str, tuple[str, str, str, list[Conduct | None]]] = {
          "    return b(x) + 2\n"),
         "from lib import f\ndef test():\n    assert f(1) == 2\n",
         [Conduct.ABSORBED, Conduct.PARTED],
+    ),
+    "raised another exception": (
+        "def a(x):\n    return float(x)\n" + KIND,
+        "def a(x):\n    return float(x or [])\n" + KIND,
+        "from lib import f\ndef test():\n    assert f('') is ValueError\n",
+        [Conduct.PARTED],
     ),
     "carried along": (
         ("def a(x):\n"

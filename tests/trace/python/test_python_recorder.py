@@ -182,8 +182,8 @@ def test_threads_are_kept_apart() -> None:
     assert site(1, 2, Kind.MARK) in sites
 
 
-def test_threads_and_forks_of_a_program_are_noticed(tmp_path: Path) -> None:
-    """Multiprocessing is said, not followed; the parent's trace is whole."""
+def test_threads_are_noticed_and_forks_are_followed(tmp_path: Path) -> None:
+    """What the threads did is said to be kept apart; the parent's trace is whole, with what the fork did."""
     bad = """\
         import multiprocessing, threading
         def double(x): return 2 * x
@@ -198,7 +198,23 @@ def test_threads_and_forks_of_a_program_are_noticed(tmp_path: Path) -> None:
     assert failure.text == "assert out == [2, 5]"
     notes = " ".join(execution.notes())
     assert "threads" in notes
-    assert "processes" in notes
+    assert "processes" not in notes
+    doubled = [node for node in map(execution.trace.node, range(len(execution.trace))) if node]
+    assert sum(node.type == "Return" for node in doubled) == 3
+
+
+def test_a_default_is_evaluated_outside_of_its_function(tmp_path: Path) -> None:
+    """A default's row made an activation of the function that nobody had called, below which its first call stood."""
+    bad = """\
+        def f(a: int = 1, *, b=len("x")):
+            return a + b
+        g = lambda c=len("yz"): c
+        assert f() + g() == 5
+        """
+    trace = traced_pair(tmp_path, {"main.py": "pass\n"}, {"main.py": bad}, SCRIPT).trace
+    module, *called = trace.frames
+    assert [frame.node.type for frame in called] == ["FunctionDef", "Lambda"]
+    assert all(frame.parent is module for frame in called)
 
 
 def test_nothing_traced_is_a_sentence(tmp_path: Path) -> None:
