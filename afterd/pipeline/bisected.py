@@ -23,7 +23,7 @@ from afterd.model.explanation import Explanation, RevisionRange
 from afterd.model.outcome import Outcome, Verdict
 from afterd.pipeline.case import Case
 from afterd.pipeline.red_since import red_since
-from afterd.trace.python.failure import came_as_far
+from afterd.trace.python.failure import came_as_far, moved
 from afterd.vcs.file_changes import KEPT_TEST
 from afterd.vcs.history import commits_between, first_parents
 from afterd.vcs.imported import knowing_program
@@ -136,7 +136,8 @@ class Bisection:
         ends = self._wanted.revisions
         try:
             commits = self._workspace.repository, ends.good, ends.bad
-            found = red_since(*commits, self.outcome, self._failed_otherwise, guilt)
+            otherwise, is_moved = self._failed_otherwise, self._failed_elsewhere
+            found = red_since(*commits, self.outcome, otherwise, guilt, is_moved)
         except RepositoryError:
             return None  # a patch that is tried is no commit
         shorter = RevisionRange(found.good, found.bad)
@@ -172,7 +173,7 @@ class Bisection:
     def _other_shape(self, bad: str) -> str:
         """That the test failed in another way where it turned red, as a sentence; empty where it did not."""
         seen = self._oracle.tree_outcome(self._version(bad))  # it was run
-        if not self._failed_otherwise(seen) or seen.signature is None:
+        if not self._failed_otherwise(seen) or self._failed_elsewhere(seen) or not seen.signature:
             return ""
         how = f" ({seen.signature.message})" if seen.signature.message else ""
         return (
@@ -182,7 +183,14 @@ class Bisection:
 
     def _failed_otherwise(self, seen: Outcome) -> bool:
         """Whether the test failed otherwise in what the line of its own calls at which it fails in the bad version."""
-        return came_as_far(seen, self._oracle.tree_outcome(self._oracle.tree_of(NOTHING)))
+        return came_as_far(seen, self._bad_version_s())
+
+    def _failed_elsewhere(self, seen: Outcome) -> bool:
+        """Whether the test failed as in the bad version, in code that stood elsewhere."""
+        return moved(seen, self._bad_version_s())
+
+    def _bad_version_s(self) -> Outcome:
+        return self._oracle.tree_outcome(self._oracle.tree_of(NOTHING))
 
     def outcome(self, commit: str, stage: str = "bisecting the commits") -> Outcome:
         """What the test says of a commit's own version; ``stage`` is what it is run for."""

@@ -5,7 +5,8 @@ ask for an attribute that is not there. A bisection by the failure that is expla
 are then most of a range. Where the test failed in the program, come to by the same line of its own, a commit counts as
 red. That is no proof: something else may have been broken there for a while. So where it is such a commit in which
 the test turned red, the commits are halved once more for the one in which the failure took its present shape: where
-the test is red on both sides of that one, and green in none that was run between, it was red all along.
+the test is red on both sides of that one, and green in none that was run between, it was red all along. Of a failure
+whose code only moved that is not asked.
 """
 
 from __future__ import annotations
@@ -30,9 +31,11 @@ def red_since(
     passes: Passes,
     otherwise: Callable[[Outcome], bool],
     guilt: CommitGuilt = NO_GUILT,
+    moved: Callable[[Outcome], bool] = lambda _: False,
 ) -> Baseline:
     """Where between a green commit and a red one the test turned red; ``otherwise`` says of an outcome that is not the
-    failure under explanation whether it was come to in the same way. Raises RepositoryError for unknown commits.
+    failure under explanation whether it was come to in the same way, ``moved`` whether it is the same but for where its
+    code stood. Raises RepositoryError for unknown commits.
     """
     seen: dict[str, Outcome] = {}
 
@@ -43,7 +46,7 @@ def red_since(
         return seen[commit]
 
     found = first_red(repository, good, bad, is_red, guilt)
-    others = {commit for commit, outcome in seen.items() if otherwise(outcome)}
+    others = {each for each, outcome in seen.items() if otherwise(outcome) and not moved(outcome)}
     if not found.good or found.bad not in others:
         return found
     failed = {commit for commit, outcome in seen.items() if outcome.verdict is Verdict.FAIL} | {bad}

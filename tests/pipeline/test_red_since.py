@@ -24,6 +24,7 @@ _OUTCOMES = {
     "+": Outcome(Verdict.PASS),
     "-": Outcome(Verdict.FAIL),
     "o": Outcome(Verdict.UNRESOLVED, Unresolved.DIFFERENT_FAILURE, "the same line"),
+    "m": Outcome(Verdict.UNRESOLVED, Unresolved.DIFFERENT_FAILURE, "the same line, elsewhere"),
     "?": Outcome(Verdict.UNRESOLVED, Unresolved.DIFFERENT_FAILURE, "another line"),
 }
 
@@ -52,7 +53,8 @@ def _found(history: tuple[Path, list[str]], outcomes: str) -> tuple[Baseline, li
         commits[0],
         commits[len(outcomes) - 1],
         passes,
-        lambda seen: seen.detail == "the same line",
+        lambda seen: seen.detail.startswith("the same line"),
+        moved=lambda seen: seen.detail.endswith("elsewhere"),
     )
     return found, commits, len(set(asked))
 
@@ -66,6 +68,18 @@ def test_the_first_red_commit_is_found_however_it_failed(
     found, commits, asked = _found(history, outcomes)
     assert found == Baseline(commits[green - 1], commits[green], adjacent=True)
     assert asked <= 2 * len(outcomes).bit_length()
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(1, 20), st.integers(1, 10), st.integers(1, 10))
+def test_commits_are_halved_once_where_the_code_that_fails_only_moved(
+    history: tuple[Path, list[str]], green: int, elsewhere: int, failing: int
+) -> None:
+    """Django-axes: twenty versions were run of 167, twelve of them because a function stood in another file then."""
+    outcomes = "+" * green + "m" * elsewhere + "-" * failing
+    found, commits, asked = _found(history, outcomes)
+    assert found == Baseline(commits[green - 1], commits[green], adjacent=True)
+    assert asked <= len(outcomes).bit_length()
 
 
 def test_what_was_broken_for_a_while_is_not_taken_for_it(

@@ -37,6 +37,7 @@ class Alignment:
         self._displaced: dict[tuple[int, Node], Sequence[Frame]] = {}
         self._same_arguments = SameArguments(bad, green)
         self._activations: dict[Node, list[Frame]] = {}
+        self._processes: dict[int, int | None] = {}
         for frame in green.frames:
             self._activations.setdefault(frame.node, []).append(frame)
 
@@ -59,7 +60,7 @@ class Alignment:
             return None
         activations = self._activations.get(node, [])
         if frame.node.type == "Module":
-            return activations[0] if activations else None
+            return self._loaded(frame, activations)
         outer = frame.parent
         while outer is not None and self._frames[outer.number] is None:
             outer = outer.parent
@@ -74,6 +75,36 @@ class Alignment:
         return self._same_arguments.frame(frame, mine, activations) or self._by_ordinal(
             frame, activations
         )
+
+    def _loaded(self, frame: Frame, activations: Sequence[Frame]) -> Frame | None:
+        """Of the times at which green loaded a module, from wherever, that in the process which is this one's."""
+        process = self._green_process(self.bad.process(frame))
+        return next((each for each in activations if self.green.process(each) == process), None)
+
+    def _green_process(self, process: int) -> int | None:
+        """Green's counterpart of a process: that of the test, or one that was started by the same call."""
+        if process == self.bad.raw.origins[0].process:
+            return self.green.raw.origins[0].process
+        if process not in self._processes:
+            entered = self._first_frames.get(process, [])
+            twins = (self._twin_below(frame.parent, frame) for frame in entered if frame.parent)
+            found = (self.green.process(twin) for twin in twins if twin is not None)
+            self._processes[process] = next(found, None)
+        return self._processes[process]
+
+    def _twin_below(self, parent: Frame, frame: Frame) -> Frame | None:
+        green = self.frame(parent)
+        return None if green is None else self._paired_children(parent, green).get(frame.number)
+
+    @cached_property
+    def _first_frames(self) -> dict[int, list[Frame]]:
+        """By a process, the activations that were entered from another one."""
+        found: dict[int, list[Frame]] = {}
+        for frame in self.bad.frames:
+            process = self.bad.process(frame)
+            if frame.parent is not None and self.bad.process(frame.parent) != process:
+                found.setdefault(process, []).append(frame)
+        return found
 
     @cached_property
     def _paired_roots(self) -> dict[int, Frame]:
@@ -195,8 +226,7 @@ class Alignment:
         """The green activation in which a node's counterpart stands: its own, unless the statement moved."""
         green = self.frame(frame)
         if frame.node.type == "Module":
-            loaded = self._activations.get(twin.frame)
-            return loaded[0] if loaded else green
+            return self._loaded(frame, self._activations.get(twin.frame, [])) or green
         return self._displaced_to(twin.frame, frame) if node in self.matching.displaced else green
 
     def _displaced_to(self, function: Node, frame: Frame) -> Frame | None:

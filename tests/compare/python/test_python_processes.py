@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from python_pairs import Files, suspects, traced_pair
+from python_pairs import Files, reachable, suspects, traced_pair
+
+from afterd.model.trace import Alignment
 
 TOOL = """\
     import sys
@@ -196,3 +198,24 @@ def test_a_fork_s_change_is_reached(tmp_path: Path, case: str) -> None:
     execution = traced_pair(tmp_path, good, {"tool.py": TOOL.replace(*COMMA), **tests})
     assert "c1" in suspects(execution)
     assert not any("processes" in note for note in execution.notes())
+
+
+def test_each_process_has_its_own_counterpart(tmp_path: Path) -> None:
+    """The same tool three times: what the third one did is held against green's third one, modules and all."""
+    test = """\
+    def run(amount):
+        command = [sys.executable, "-m", "tool", amount]
+        return subprocess.run(command, stdout=-1, text=True).stdout.strip()
+
+    def test_tool():
+        assert [run("1"), run("20"), run("1200")] == ["1.00", "20.00", "1,200.00"]
+    """
+    tests = {"test_tool.py": START + _plain(test)}
+    good: Files = {"tool.py": TOOL, **tests}
+    execution = traced_pair(tmp_path, good, {"tool.py": TOOL.replace(*COMMA), **tests})
+    printed = [step for step in reachable(execution) if step.text.startswith("print(text)")]
+    told = {(step.rendered, step.green.rendered) for step in printed}
+    assert told == {("('1200.00',)", "('1,200.00',)")} | {(f"('{n}.00',)",) * 2 for n in (1, 20)}
+    main = [step for step in reachable(execution) if step.text.startswith("if __name__")]
+    assert main
+    assert all(step.green.alignment is Alignment.SAME for step in main)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from afterd.model.outcome import Outcome, Unresolved, Verdict
-from afterd.trace.python.failure import came_as_far, came_further
+from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
+from afterd.trace.python.failure import came_as_far, came_further, moved
 
 PYTEST = "tests/test_units.py:12: AssertionError\n"
 PLAIN = (
@@ -62,3 +62,43 @@ def test_another_failure_below_the_same_line_of_the_test_came_as_far(
     assert not came_as_far(
         Outcome(Verdict.UNRESOLVED, Unresolved.DIFFERENT_FAILURE, variant), raised_by_itself
     )
+
+
+RAISED = """\
+tests/test_key.py:5: in test
+    key()
+
+>       name = ''.join(parts)
+E       TypeError: expected str
+
+{}: TypeError
+"""
+TRACED = """\
+Traceback (most recent call last):
+  File "/slot/1/t.py", line 2, in test
+    key()
+  File "{}", line 7, in key
+    {}
+TypeError: expected str
+"""
+
+
+@pytest.mark.parametrize(
+    ("bad", "seen", "elsewhere", "message", "same"),
+    [
+        (RAISED.format("b.py:9"), RAISED.format("a.py:44"), "a.py", "expected str", True),
+        (RAISED.format("b.py:9"), RAISED.format("a.py:4").replace("parts", "x"), "a.py", "expected str", False),
+        (RAISED.format("b.py:9"), RAISED.format("a.py:44"), "a.py", "expected int", False),
+        (TRACED.format("b.py", "join(x)"), TRACED.format("a.py", "join(x)"), "a.py", "expected str", True),
+        (TRACED.format("b.py", "join(x)"), TRACED.format("a.py", "join(y)"), "a.py", "expected str", False),
+        ("", "", "a.py", "expected str", False),
+    ],
+)  # fmt: skip
+def test_a_failure_whose_code_stood_elsewhere(
+    bad: str, seen: str, elsewhere: str, message: str, *, same: bool
+) -> None:
+    """The same exception of which the same is said, by a line of the same text; not where that was not shown."""
+    here = FailureSignature(FailureKind.EXCEPTION, "expected str", "b.py")
+    there = FailureSignature(FailureKind.EXCEPTION, message, elsewhere)
+    outcome = Outcome(Verdict.UNRESOLVED, Unresolved.DIFFERENT_FAILURE, seen, there)
+    assert moved(outcome, Outcome(Verdict.FAIL, None, bad, here)) is same

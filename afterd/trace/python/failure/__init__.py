@@ -14,7 +14,7 @@ from afterd.trace.python.failure.failures import (
     output_predicate,
     reported_failures,
 )
-from afterd.trace.python.failure.further import came_as_far, came_further, raised_at
+from afterd.trace.python.failure.further import came_as_far, came_further, moved, raised_at
 from afterd.trace.python.failure.hangs import never_left
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "came_further",
     "departures",
     "looked_at",
+    "moved",
     "never_left",
     "output_predicate",
     "raised_at",

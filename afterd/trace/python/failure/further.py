@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from afterd.execution.failures.values import meant_file
@@ -14,6 +15,11 @@ _PLACE = re.compile(
     r'^(?:(?P<file>[^:\s]+\.py):(?P<line>\d+): |\s+File "(?P<path>[^"\n]+)", line (?P<number>\d+))',
     re.MULTILINE,
 )
+
+_RAISING = re.compile(
+    r'^(?:>(?P<marked>\s+\S.*)|\s+File "[^"\n]+", line \d+.*\n(?P<below>\s+\S.*))$', re.MULTILINE
+)
+"""The line that pytest marks, or that stands below a place in a traceback."""
 
 
 def raised_at(outcome: Outcome, files: Collection[str]) -> list[Location]:
@@ -53,6 +59,24 @@ def came_as_far(outcome: Outcome, as_: Outcome) -> bool:
         and own == _own_line(as_)
         and all(_innermost_file(each) not in {None, own[0]} for each in (outcome, as_))
     )
+
+
+def moved(outcome: Outcome, as_: Outcome) -> bool:
+    """Whether a test failed by what it failed by another time, in code that stood elsewhere: by the same exception, of
+    which the same is said, raised by the same line's text.
+    """
+    here, there = outcome.signature, as_.signature
+    if here is None or there is None or not here.message:
+        return False
+    line = _raising_line(outcome)
+    same = replace(here, file=there.file, symbol=there.symbol) == there
+    return same and line != "" and line == _raising_line(as_)
+
+
+def _raising_line(outcome: Outcome) -> str:
+    """The text of the innermost line that raised; empty where it was not printed."""
+    found = list(_RAISING.finditer(outcome.detail))
+    return (found[-1]["marked"] or found[-1]["below"]).strip() if found else ""
 
 
 def _own_line(outcome: Outcome) -> tuple[str, int] | None:

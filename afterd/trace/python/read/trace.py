@@ -181,6 +181,10 @@ class Trace:
         """The frame a row belongs to."""
         return self._built.of_row[position]
 
+    def process(self, frame: Frame) -> int:
+        """The process that an activation is of."""
+        return self.raw.origin(self.number(max(frame.entered, 0)))[0]
+
     # -- looking rows up ---------------------------------------------------------------------
 
     def at_site(self, node: Node, kind: Kind = Kind.VALUE) -> list[int]:
