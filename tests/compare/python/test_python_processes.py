@@ -122,6 +122,14 @@ CASES = {
         assert os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-m", "tool", "0"]) == 0
     """,
     ),
+    "among much else": (
+        COMMA,
+        """\
+    def test_tool():
+        command = f"seq 500; {sys.executable} -m tool 1200; seq 500"
+        assert "1,200" in subprocess.run(command, shell=True, stdout=-1, text=True).stdout
+    """,
+    ),
     "below another": (
         COMMA,
         """\
@@ -144,6 +152,13 @@ def test_a_child_s_change_is_reached(tmp_path: Path, case: str) -> None:
     execution = traced_pair(tmp_path, good, bad)
     assert "c1" in suspects(execution)
     assert not any("processes" in note for note in execution.notes())
+
+
+def test_what_is_not_python_is_said_not_to_be_followed(tmp_path: Path) -> None:
+    """A program that is started, and none of Python's below it."""
+    test = "import subprocess\n\ndef test_tool():\n    assert subprocess.call(['false']) == 0\n"
+    execution = traced_pair(tmp_path, {"test_tool.py": test}, {"test_tool.py": test})
+    assert any("processes" in note for note in execution.notes())
 
 
 def _plain(text: str) -> str:

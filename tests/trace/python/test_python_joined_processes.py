@@ -20,6 +20,7 @@ HEADER: dict[str, Any] = {
     "refused": {},
     "failures": [],
     "tests": [],
+    "texts": {},
 }
 
 
@@ -90,6 +91,14 @@ def test_a_fork_has_the_objects_that_it_was_left_with() -> None:
     assert joined_processes([process(10, [1], 3, []), fork]) == (
         joined_processes([process(10, [1], 3, [])])
     )
+
+
+def test_a_class_that_was_made_twice_at_one_address_keeps_both_numbers() -> None:
+    """The table of a process is as it was: two rows of it may be the same, and values name them by number."""
+    twice = [["tool", "Thing", 8192, [8192, 16]]] * 2
+    outer = process(10, [1], 3, [(11, 1)], types=twice)
+    (whole,) = joined_processes([outer, process(11, [10, 1], 2, [], types=twice)])
+    assert [row[2] % (1 << 64) for row in whole.header["types"]] == [8192, 8192, 8192]
 
 
 def test_what_the_window_cut_stays_by_itself() -> None:

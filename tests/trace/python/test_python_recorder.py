@@ -19,7 +19,7 @@ from afterd.errors import TraceError
 from afterd.trace.python.read.tracefile import read
 from afterd.trace.python.read.values import Comparison, identity, render, truth
 from afterd.trace.python.record import tracefile as runtime_tracefile
-from afterd.trace.python.record.describe import CUT, ITEMS, Describer, TypeTable
+from afterd.trace.python.record.describe import CUT, ITEMS, WHOLE, Describer, TypeTable
 from afterd.trace.python.record.recorder import CHUNK, Recorder
 from afterd.trace.python.record.rows import Kind, site
 
@@ -277,3 +277,15 @@ def test_a_shell_that_sets_the_import_path_hides_no_recorder(tmp_path: Path, tex
     good["lib/own.py"], bad["lib/own.py"] = (f"def f(): return {value}\n" for value in (1, 2))
     command = ("sh", "-c", text.format(python=sys.executable))
     assert traced_pair(tmp_path, good, bad, command).failures()
+
+
+def test_long_texts_are_kept_whole_while_there_is_room() -> None:
+    """Each once, beside the rows; of what is too long, or one too many, both ends are all that is known."""
+    describer = Describer(TypeTable())
+    text, longest = "x" * 10_000, "y" * WHOLE
+    for value in (text, "".join(text), longest, longest + "y", b"z" * 500):
+        describer.describe(value)
+    assert sorted(describer.texts.values()) == [text, longest, "z" * 500]
+    describer.room = 10
+    describer.describe("a" * 500)
+    assert len(describer.texts) == 3

@@ -22,6 +22,9 @@ _OBJECTS = frozenset("odls")
 _SPACE = 1 << 64
 """As many addresses as one process can have."""
 UNFOLLOWED = "The program starts processes; what some of them do is not followed."
+TypeRow = tuple[
+    str, str, int, tuple[int, ...]
+]  # module, name, identity, identities of the ancestry
 _Starts = dict[
     int, list[tuple[int, int]]
 ]  # by a process: (its row, the process that began before it)
@@ -44,17 +47,21 @@ def joined_processes(traces: Sequence[Raw]) -> tuple[Raw, ...]:
 
 
 def _starts(traces: Sequence[Raw]) -> _Starts:
-    """Who started whom: the nearest ancestor that was recorded, if it knows of the start."""
+    """Who started whom, in that order: the nearest ancestor that was recorded, if it knows of the start."""
     places = {raw.header["pid"]: place for place, raw in enumerate(traces)}
-    found: _Starts = {}
+    found: dict[int, list[tuple[int, int, float, int]]] = {}
     for child, raw in enumerate(traces):
         line = [raw.header["pid"], *raw.header["ancestors"]]
         below = ((each, places[above]) for each, above in pairwise(line) if above in places)
         begun, parent = next(below, (0, child))
-        rows = [row for process, row in traces[parent].header["started"] if process == begun]
-        if rows and raw.kept == raw.total and _holds(traces[parent], rows[-1]):
-            found.setdefault(parent, []).append((rows[-1], child))
-    return {parent: sorted(below) for parent, below in found.items()}
+        begins = enumerate(traces[parent].header["started"])
+        rows = [(row, place) for place, (process, row) in begins if process == begun]
+        if rows and raw.kept == raw.total and _holds(traces[parent], rows[-1][0]):
+            found.setdefault(parent, []).append((*rows[-1], raw.header["clock"][0], child))
+    return {
+        parent: [(row, child) for row, *_, child in sorted(below)]
+        for parent, below in found.items()
+    }
 
 
 def _holds(raw: Raw, row: int) -> bool:
@@ -68,9 +75,8 @@ class _Joining:
         self._own = raw
         self._place = place
         self._values = list(raw.values)
-        self._types = {
-            _type_row(each, 0): number for number, each in enumerate(raw.header["types"])
-        }
+        self._types = [_type_row(each, 0) for each in raw.header["types"]]
+        self._kinds = {each: number for number, each in enumerate(self._types)}
         self._origins = [Origin(0, place, 0)]
         self._put: list[tuple[int, Raw]] = []  # before which own row
 
@@ -117,8 +123,7 @@ class _Joining:
     def _values_of(self, child: Raw) -> Iterator[int]:
         """The numbers that the values of a process have in the table of all."""
         shift = 0 if child.header["forked"] else _SPACE * (len(self._put) + 1)
-        moved = [_type_row(each, shift) for each in child.header["types"]]
-        kinds = [self._types.setdefault(each, len(self._types)) for each in moved]
+        kinds = [self._kind(_type_row(each, shift)) for each in child.header["types"]]
         first = len(self._values)
         self._values += [_moved_value(value, shift, kinds) for value in child.values]
         addresses: dict[int, int] = {}
@@ -132,6 +137,13 @@ class _Joining:
                     self._values.append(_moved_address(child.values[number], shift, kinds))
                 yield addresses[number]
 
+    def _kind(self, row: TypeRow) -> int:
+        """The number of a type among all, which may be new."""
+        if row not in self._kinds:
+            self._kinds[row] = len(self._types)
+            self._types.append(row)
+        return self._kinds[row]
+
     def _header(self) -> dict[str, Any]:
         own = self._own.header
         everyone = [own, *(child.header for _, child in self._put)]
@@ -141,9 +153,10 @@ class _Joining:
         return {
             **own,
             "total": self._own.total + sum(child.total for _, child in self._put),
-            "types": list(self._types),
+            "types": self._types,
             "modules": [module for each in everyone for module in each["modules"]],
             "refused": {path: why for each in everyone for path, why in each["refused"].items()},
+            "texts": {name: text for each in everyone for name, text in each["texts"].items()},
             "failures": self._failures(),
             "tests": [self._moved_test(test) for test in own["tests"]],
             "threads": sum(each["threads"] for each in everyone),
@@ -165,8 +178,7 @@ class _Joining:
         return own or sorted(others, key=itemgetter("row"))
 
 
-def _type_row(row: Sequence[Any], shift: int) -> tuple[Any, ...]:
-    """A row of the table of types: module, name, identity, identities of the ancestry."""
+def _type_row(row: Sequence[Any], shift: int) -> TypeRow:
     module, name, kind, ancestry = row
     return module, name, kind + shift, tuple(base + shift for base in ancestry)
 

@@ -43,7 +43,7 @@ class Written:
         end = bisect_left(self._rows, position)
         if end == 0 or isinstance(value, Unknown):
             return []
-        held = [text for text in _texts(value) if _says_something(text)]
+        held = [text for text in self._texts(value) if _says_something(text)]
         if not held or self._is_made_of_texts(node, held, position, frame):
             return []
         rows = reversed(self._rows[max(0, end - PYTHON_TRACE.candidates) : end])
@@ -62,7 +62,10 @@ class Written:
         given += [function["value"]] if function.type == "Attribute" else []
         values = [self.evaluation.value_of(part, position, frame) for part in given]
         texts = [
-            text for value in values if not isinstance(value, Unknown) for text in _texts(value)
+            text
+            for value in values
+            if not isinstance(value, Unknown)
+            for text in self._texts(value)
         ]
         return any(text and text in whole for text in texts for whole in held)
 
@@ -99,25 +102,25 @@ class Written:
                     found += filter(self._is_unfollowed, self.trace.at_site(node))
         return sorted(found)
 
+    def _texts(self, value: Recorded) -> Iterator[str]:
+        """The texts that a value is or holds; of a long one that was not kept both ends."""
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, bytes):
+            yield value.decode("latin-1")
+        elif isinstance(value, tuple) and value[0] in _LONG:
+            whole = self.trace.raw.header["texts"].get(value[2])
+            yield from value[3:5] if whole is None else [whole]
+        elif isinstance(value, tuple) and value[0] == "o":
+            yield from self._texts(value[3]) if isinstance(value[3], tuple) else ()
+        else:
+            for item in recorded_items(value):
+                if not isinstance(item, tuple) or item[0] in _LONG:
+                    yield from self._texts(item)
+
     def _is_unfollowed(self, row: int) -> bool:
         frame = self.trace.frame(row)
         return frame is not None and self.handing.returned(row, frame) is None
-
-
-def _texts(value: Recorded) -> Iterator[str]:
-    """The texts that a value is or holds; of a long one both ends."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, bytes):
-        yield value.decode("latin-1")
-    elif isinstance(value, tuple) and value[0] in _LONG:
-        yield from value[3:5]
-    elif isinstance(value, tuple) and value[0] == "o":
-        yield from _texts(value[3]) if isinstance(value[3], tuple) else ()
-    else:
-        for item in recorded_items(value):
-            if not isinstance(item, tuple) or item[0] in _LONG:
-                yield from _texts(item)
 
 
 def _says_something(text: str) -> bool:

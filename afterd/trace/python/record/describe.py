@@ -35,6 +35,8 @@ Description = tuple[Any, ...]
 Recorded = Any  # None, bool, int, float, str, bytes or a Description
 
 LONG = 400  # characters of a string that are kept as they are
+WHOLE = 1 << 16  # of a longer one that is kept beside the rows
+WHOLE_OF_ALL = 1 << 22  # of all those together
 _KEPT = 160  # of a longer one, at each end
 ITEMS = 12
 DEPTH = 2
@@ -71,6 +73,16 @@ class Describer:
     def __init__(self, types: TypeTable) -> None:
         self.types = types
         self.known = types.known
+        self.texts: dict[str, str] = {}  # by its hash, a long text that is kept whole
+        self.room = WHOLE_OF_ALL
+
+    def long_form(self, tag: str, text: str) -> Description:
+        """A long text by its ends; it is kept whole where there is room, as what was printed is looked for in it."""
+        form = long_form(tag, text)
+        if form[2] not in self.texts and len(text) <= min(WHOLE, self.room):
+            self.texts[form[2]] = text
+            self.room -= len(text)
+        return form
 
     def describe(self, value: Anything, depth: int = DEPTH) -> Recorded:
         """The description, ``depth`` levels of containers deep."""
@@ -161,11 +173,12 @@ def _inherited(read: Reader) -> Content:
     return lambda describer, value, depth: read(describer, value, depth, 0)
 
 
-def _text(value: Anything, kind: type) -> Recorded:
+def _text(describer: Describer, value: Anything, kind: type) -> Recorded:
     """Strings; long ones by their ends and a hash."""
     if len(value) <= LONG:
         return value
-    return long_form("S", value) if kind is str else long_form("B", value.decode("latin-1"))
+    form = describer.long_form
+    return form("S", value) if kind is str else form("B", value.decode("latin-1"))
 
 
 def stored_attribute(owner: object, name: str) -> object:
@@ -191,16 +204,13 @@ def _enumeration_reader(_: Describer, value: object, _depth: int) -> Recorded:
     return name if type(name) is str else None
 
 
-def _as_text(_: Describer, value: Anything, _depth: int) -> Recorded:
+def _as_text(describer: Describer, value: Anything, _: int) -> Recorded:
     """A value of a type written in C; a time without its zone, which is the program's own."""
     kind: Anything = type(value)
     if kind.__qualname__ in {"datetime", "time"}:
         value = kind.replace(value, tzinfo=None)
-    return _plain_text(kind.__str__(value))
-
-
-def _plain_text(text: Anything) -> Recorded:
-    return _text(text, type(text)) if type(text) in (str, bytes) else None
+    text = kind.__str__(value)
+    return _text(describer, text, type(text)) if type(text) in (str, bytes) else None
 
 
 def _class(describer: Describer, value: Anything, _: int) -> Recorded:
@@ -259,7 +269,7 @@ _CONTENTS: tuple[tuple[type, Content], ...] = (
     (BuiltinFunctionType, _function),
     (MethodType, lambda describer, value, depth: _function(describer, value.__func__, depth)),
     (ModuleType, lambda _, value, __: ModuleType.__getattribute__(value, "__name__")),
-    (str, lambda _, value, __: _text(str.__str__(value), str)),
+    (str, lambda describer, value, _: _text(describer, str.__str__(value), str)),
     (int, lambda _, value, __: int.__index__(value)),
     (type, _class),
     (BaseException, _exception),
@@ -267,7 +277,7 @@ _CONTENTS: tuple[tuple[type, Content], ...] = (
 )
 _EXACT: tuple[tuple[type, Reader], ...] = (
     *((kind, _plain_reader) for kind in (int, bool, float, type(None))),
-    (str, lambda _, value, __, ___: _text(value, str)),
-    (bytes, lambda _, value, __, ___: _text(value, bytes)),
+    (str, lambda describer, value, _, __: _text(describer, value, str)),
+    (bytes, lambda describer, value, _, __: _text(describer, value, bytes)),
     *_CONTAINERS,
 )

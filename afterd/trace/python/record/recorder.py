@@ -70,7 +70,8 @@ class Recorder:
     def __init__(self, head: int, tail: int, types: TypeTable | None = None) -> None:
         self.recording = Recording(head, tail, types or TypeTable())
         self.filled: Callable[[int], None] = _go_on
-        self.describe = Describer(self.recording.types).describe
+        self.describer = Describer(self.recording.types)
+        self.describe = self.describer.describe
         self.functions = _recording_functions(self)
 
     @property

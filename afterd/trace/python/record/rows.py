@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 from enum import IntEnum
 
-FORMAT = 9  # of trace files and of cached trees; part of every cache key
+FORMAT = 10  # of trace files and of cached trees; part of every cache key
 NODE_BITS = 20
 KIND_BITS = 4
 MAX_NODES = 1 << NODE_BITS

@@ -179,6 +179,7 @@ class Session:
             "refused": self.compiler.refused,
             "failures": self.failures,
             "tests": self.tests,
+            "texts": self.recorder.describer.texts,
             "collected": self.collected,
             "unowned": self.unowned,
             "threads": len(self.recorder.recording.threads),
