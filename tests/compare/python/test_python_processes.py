@@ -154,6 +154,20 @@ def test_a_child_s_change_is_reached(tmp_path: Path, case: str) -> None:
     assert not any("processes" in note for note in execution.notes())
 
 
+def test_a_pool_s_workers_are_not_followed(tmp_path: Path) -> None:
+    """They are ended by a signal, some before they would have written what they did, which is chance."""
+    test = """\
+    def test_tool():
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            assert pool.map(money, [1200, 5]) == ["1,200.00", "5.00"]
+    """
+    tests = {"test_tool.py": POOL_START + _plain(test)}
+    good: Files = {"tool.py": TOOL, **tests}
+    execution = traced_pair(tmp_path, good, {"tool.py": TOOL.replace(*COMMA), **tests})
+    assert execution.failures()
+    assert any("processes" in note for note in execution.notes())
+
+
 def test_what_is_not_python_is_said_not_to_be_followed(tmp_path: Path) -> None:
     """A program that is started, and none of Python's below it."""
     test = "import subprocess\n\ndef test_tool():\n    assert subprocess.call(['false']) == 0\n"
@@ -172,11 +186,6 @@ POOLS = {
         process.start()
         process.join()
         assert open("out").read() == "1,200.00"
-    """,
-    "pool": """\
-    def test_tool():
-        with multiprocessing.get_context("fork").Pool(2) as pool:
-            assert pool.map(money, [1200, 5]) == ["1,200.00", "5.00"]
     """,
     "executor": """\
     def test_tool():
@@ -207,7 +216,7 @@ def print_money(path):
 
 @pytest.mark.parametrize("case", POOLS)
 def test_a_fork_s_change_is_reached(tmp_path: Path, case: str) -> None:
-    """What a fork did is as well, also of one that is ended by a signal, as a pool's workers are."""
+    """What a fork did is as well, also where it ends by ``os._exit``."""
     tests = {"test_tool.py": POOL_START + _plain(POOLS[case])}
     good: Files = {"tool.py": TOOL, **tests}
     execution = traced_pair(tmp_path, good, {"tool.py": TOOL.replace(*COMMA), **tests})

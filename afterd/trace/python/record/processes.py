@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
 from pathlib import Path
+from types import FrameType
 from typing import Any, NoReturn
 
 Anything = Any  # passed on as it is
@@ -32,13 +33,14 @@ def ancestor_processes() -> list[int]:
     return found
 
 
-def is_first_process(out: Path) -> bool:
-    """Whether this process is the first one of a run to record itself into ``out``."""
-    try:
-        (out / "began").touch(exist_ok=False)
-    except OSError:
-        return False
-    return True
+def is_pool_worker() -> bool:
+    """Whether this process, which was forked just now, is a worker of ``multiprocessing.Pool``."""
+    frame: FrameType | None = sys._getframe()  # noqa: SLF001 - the documented way to the callers' frames
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "multiprocessing.pool":
+            return True
+        frame = frame.f_back
+    return False
 
 
 def before_immediate_exit(act: Callable[[], None]) -> None:

@@ -13,7 +13,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Hashable, Sequence
-from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from time import localtime
@@ -33,7 +32,7 @@ from .output import watch_output
 from .processes import (
     ancestor_processes,
     before_immediate_exit,
-    is_first_process,
+    is_pool_worker,
     watch_forks,
     watch_subprocess,
 )
@@ -103,8 +102,6 @@ class Session:
         if self.counter is None:
             watch_forks(self._process_starts)
             before_immediate_exit(self.finish)
-            if not is_first_process(Path(self.settings.out)):
-                self._finish_when_terminated()
 
     def compile(self, source: bytes, filename: str, rewrite: Rewrite | None = None) -> CodeType:
         """Instrumented code for a module of the program."""
@@ -224,8 +221,10 @@ class Session:
             self.started.append((process, self.recorder.row))
 
     def _forked(self) -> None:
-        """A forked child (multiprocessing, os.fork) records what it does from here on; one that counts does not."""
-        if self.finished or self.counter is not None:
+        """A forked child (multiprocessing, os.fork) records what it does from here on; not one that counts, and not one
+        that is ended by a signal whenever its work is done: whether it had written anything by then is chance.
+        """
+        if self.finished or self.counter is not None or is_pool_worker():
             self.finished = True
             install_silence()
             return
@@ -241,20 +240,6 @@ class Session:
         self.notes.clear()
         self.ancestors = ancestor_processes()
         self.forked = True
-        self._finish_when_terminated()
-
-    def _finish_when_terminated(self) -> None:
-        """Whoever started this process may end it by a signal: a test its server, a pool its workers."""
-        if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-            return
-
-        def terminated(number: int, _frame: FrameType | None) -> None:
-            self.finish()
-            signal.signal(number, signal.SIG_DFL)
-            os.kill(os.getpid(), number)
-
-        with suppress(ValueError):  # forked by another thread than the first
-            signal.signal(signal.SIGTERM, terminated)
 
 
 _sessions: list[Session] = []
