@@ -64,6 +64,30 @@ def test_another_failure_below_the_same_line_of_the_test_came_as_far(
     )
 
 
+@pytest.mark.parametrize(
+    ("kind", "line", "as_far"),
+    [
+        (FailureKind.ASSERTION, 12, True),
+        (FailureKind.ASSERTION, 13, False),
+        (FailureKind.EXCEPTION, 12, False),
+    ],
+)
+def test_an_assertion_that_found_something_else_came_as_far(
+    kind: FailureKind, line: int, *, as_far: bool
+) -> None:
+    """SCons: what the test's message says of its child differs from commit to commit, and none told anything."""
+    bad = Outcome(
+        Verdict.FAIL, None, PYTEST, FailureSignature(FailureKind.ASSERTION, "assert 2 == 0, this")
+    )
+    seen = Outcome(
+        Verdict.UNRESOLVED,
+        Unresolved.DIFFERENT_FAILURE,
+        PYTEST.replace("12", str(line)),
+        FailureSignature(kind, "assert 2 == 0, that"),
+    )
+    assert came_as_far(seen, bad) is as_far
+
+
 RAISED = """\
 tests/test_key.py:5: in test
     key()

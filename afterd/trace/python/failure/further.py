@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from afterd.execution.failures.values import meant_file
 from afterd.model.location import Location
-from afterd.model.outcome import Outcome, Unresolved
+from afterd.model.outcome import FailureKind, Outcome, Unresolved
 
 _PLACE = re.compile(
     r'^(?:(?P<file>[^:\s]+\.py):(?P<line>\d+): |\s+File "(?P<path>[^"\n]+)", line (?P<number>\d+))',
@@ -51,14 +51,14 @@ def came_further(outcome: Outcome, than: Outcome) -> bool:
 
 
 def came_as_far(outcome: Outcome, as_: Outcome) -> bool:
-    """Whether a test failed otherwise in what the line of its own calls at which it failed another time, too."""
-    own = _own_line(outcome)
-    return (
-        outcome.reason is Unresolved.DIFFERENT_FAILURE
-        and own is not None
-        and own == _own_line(as_)
-        and all(_innermost_file(each) not in {None, own[0]} for each in (outcome, as_))
-    )
+    """Whether a test failed otherwise in what the line of its own calls at which it failed another time, too; or by
+    the assertion that stands there, which found something else.
+    """
+    own, both = _own_line(outcome), (outcome, as_)
+    if outcome.reason is not Unresolved.DIFFERENT_FAILURE or own is None or own != _own_line(as_):
+        return False
+    asserts = all(each.signature and each.signature.kind is FailureKind.ASSERTION for each in both)
+    return asserts or all(_innermost_file(each) not in {None, own[0]} for each in both)
 
 
 def moved(outcome: Outcome, as_: Outcome) -> bool:

@@ -71,9 +71,8 @@ class Session:
         self.ancestors = ancestor_processes()
         self.started: list[tuple[int, int]] = []
         self.forked = False
-        self.left_behind: list[
-            Recorder
-        ] = []  # of the process that a fork left: freeing it would copy it
+        # Of the processes that a fork left: to free what they wrote would copy it.
+        self.left_behind: list[Recorder] = []
         self.finished = False
 
     def start(self) -> None:
