@@ -3,10 +3,10 @@
 One fault may show in other ways while a program is rewritten: one commit's version called None, where the later ones
 ask for an attribute that is not there. A bisection by the failure that is explained passes over such commits, which
 are then most of a range. Where the test failed in the program, come to by the same line of its own, or by the same
-assertion, which found something else there, a commit counts as red. That is no proof: something else may have been broken there for a while. So where it is such a commit in which
-the test turned red, the commits are halved once more for the one in which the failure took its present shape: where
-the test is red on both sides of that one, and green in none that was run between, it was red all along. Of a failure
-whose code only moved that is not asked.
+assertion, which found something else there, a commit counts as red. That is no proof: something else may have been
+broken there for a while. So where it is such a commit in which the test turned red, the commits are halved once more
+for the one in which the failure took its present shape: where the test is red on both sides of that one, and green in
+none that was run between, it was red all along. Of a failure whose code only moved that is not asked.
 """
 
 from __future__ import annotations

@@ -27,6 +27,17 @@ def pytest_configure(config: Any) -> None:  # noqa: ANN401 - pytest may not be i
     _worker = getattr(config, "workerinput", {}).get("workerid", "")
 
 
+def pytest_runtest_setup() -> None:
+    """Tell what this test starts nothing of us: a pytest with an import path of its own does not find our plugin.
+
+    Not before: pytest-xdist's workers are told by the same variable.
+    """
+    told = os.environ.pop("PYTEST_PLUGINS", "").split(",")
+    others = [name for name in told if name not in {"", __name__}]
+    if others:
+        os.environ["PYTEST_PLUGINS"] = ",".join(others)
+
+
 def pytest_collection_modifyitems(config: Any, items: List[Any]) -> None:  # noqa: ANN401 - as below
     """Leave out what is not asked for, and put first what comes first."""
     selection = _selection()

@@ -6,6 +6,7 @@ Wrappers are of the old kind (``hookwrapper``), which every pytest knows: those 
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Generator
 from typing import Any
@@ -40,6 +41,13 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Told, None]:
     failed = item.nodeid in _failed
     if told.excinfo is None and (failed or session.counter is None or item.nodeid not in _skipped):
         session.end_test(item.nodeid, first, not failed)
+
+
+def pytest_runtest_setup() -> None:
+    """A pytest that the test starts with an import path of its own does not find this plugin."""
+    told = os.environ.pop("PYTEST_PLUGINS", "").split(",")
+    if others := [name for name in told if name not in {"", __name__}]:
+        os.environ["PYTEST_PLUGINS"] = ",".join(others)
 
 
 @pytest.hookimpl(hookwrapper=True)
