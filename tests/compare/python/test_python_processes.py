@@ -154,6 +154,29 @@ def test_a_child_s_change_is_reached(tmp_path: Path, case: str) -> None:
     assert not any("processes" in note for note in execution.notes())
 
 
+def test_a_child_that_does_more_than_the_test_is_below_it_too(tmp_path: Path) -> None:
+    """The process with most rows comes first where none saw a failure: its activations stood below nothing (csvkit)."""
+    test = """\
+    def test_tool():
+        done = subprocess.run([sys.executable, "-m", "tool", "1200"], stdout=-1, text=True)
+        assert "1,200" in done.stdout
+    """
+    tests = {"test_tool.py": START + _plain(test)}
+    ended = "        sys.exit(main(sys.argv))"
+    busy = TOOL.replace(ended, f"        [money(number) for number in range(100)]\n{ended}")
+    execution = traced_pair(
+        tmp_path,
+        {"tool.py": busy, **tests},
+        {"tool.py": busy.replace(*COMMA), **tests},
+    )
+    assert execution.green is not None
+    for trace in (execution.trace, execution.green.trace):
+        (module,) = [frame for frame in trace.frames if frame.node.module.path == "tool.py"][:1]
+        assert module.parent is not None
+    modules = [step for step in reachable(execution) if step.location.file == "tool.py"]
+    assert all(step.green.alignment is not Alignment.ABSENT for step in modules)
+
+
 def test_a_pool_s_workers_are_not_followed(tmp_path: Path) -> None:
     """They are ended by a signal, some before they would have written what they did, which is chance."""
     test = """\

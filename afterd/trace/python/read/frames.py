@@ -59,7 +59,7 @@ class FrameBuilder:
         self.latest: dict[Node, Frame] = {}
         self.thread = _Thread()
         self.threads: dict[int, _Thread] = {}
-        self._process = 0
+        self._process: int | None = None
         self._left_in: dict[int, _Thread] = {}  # by a process, the thread that ran last
 
     def opened_before(self, node: Node, address: int, row: int) -> None:
@@ -71,9 +71,9 @@ class FrameBuilder:
     def goes_on_in(self, process: int) -> None:
         """The rows that follow are of that process; of one that starts, they are below what runs now."""
         running = self.thread
-        self._left_in[self._process] = running
-        if process != self._process:
-            self.thread = self._left_in.setdefault(process, _Thread(list(running.stack)))
+        if self._process is not None:
+            self._left_in[self._process] = running
+        self.thread = self._left_in.setdefault(process, _Thread(list(running.stack)))
         self._process = process
 
     def row(self, number: int, owner: Node | None, kind: Kind) -> None:
