@@ -136,7 +136,11 @@ SWIFT = Program(
     ),
     command=("--build", "swift build --build-tests", "--", "swift", "test", "--skip-build"),
 )
-LACKING = {"cargo": "install llvm-19", "javac": "install libjacoco-java"}
+LACKING = {
+    "cargo": "install llvm-19",
+    "javac": "install libjacoco-java",
+    "phpunit": "install php-pcov",
+}
 
 
 @pytest.mark.parametrize(
