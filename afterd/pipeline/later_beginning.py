@@ -22,7 +22,7 @@ from afterd.model.outcome import Outcome, Unresolved, Verdict
 from afterd.pipeline.asking import oracle_of
 from afterd.pipeline.bisected import Bisection
 from afterd.pipeline.case import Case, told_by_test
-from afterd.vcs.history import Baseline, Passes, first_red
+from afterd.vcs.history import Baseline, Passes, first_red, newest_of
 from afterd.workspace import Range
 
 _BEFORE = Outcome(Verdict.PASS)
@@ -109,7 +109,7 @@ def later_green(
             return None
         green = [commit for commit, outcome in seen.items() if outcome.passed]
         if green and found.good not in green:  # what came between could not be run
-            found = first_red(repository, _newest(repository, green), bad, passes)
+            found = first_red(repository, newest_of(repository, green), bad, passes)
     except RepositoryError:
         return None  # a patch that is tried is no commit
     return _told(found, seen.get(found.good, at_good))
@@ -122,12 +122,3 @@ def _told(found: Baseline, before: Outcome) -> LaterGreen | None:
     if not before.passed and not (otherwise and found.adjacent):
         return None
     return LaterGreen(found.good, found.bad, green=before.passed)
-
-
-def _newest(repository: pygit2.Repository, commits: list[str]) -> str:
-    """One of the commits from which none of the others comes."""
-    return next(
-        each
-        for each in commits
-        if not any(repository.descendant_of(other, each) for other in commits)
-    )

@@ -11,14 +11,14 @@ none that was run between, it was red all along. Of a failure whose code only mo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 
 import pygit2
 
 from afterd.model.change import NO_GUILT, CommitGuilt
 from afterd.model.outcome import Outcome, Unresolved, Verdict
-from afterd.vcs.history import Baseline, Passes, first_red
+from afterd.vcs.history import Baseline, Passes, first_red, newest_of, oldest_of
 
 _GREEN = Outcome(Verdict.PASS)
 _UNTOLD = Outcome(Verdict.UNRESOLVED, Unresolved.DIFFERENT_FAILURE)
@@ -50,8 +50,8 @@ def red_since(
     if not found.good or found.bad not in others:
         return found
     failed = {commit for commit, outcome in seen.items() if outcome.verdict is Verdict.FAIL} | {bad}
-    newest = _first_of(others, repository.descendant_of)
-    oldest = _first_of(failed, lambda one, other: repository.descendant_of(other, one))
+    newest = newest_of(repository, sorted(others))
+    oldest = oldest_of(repository, sorted(failed))
     if _was_green(repository, newest, oldest, passes, otherwise):
         return first_red(repository, good, bad, passes, guilt)
     return found
@@ -79,13 +79,3 @@ def _was_green(
 
     first_red(repository, other, failing, has_other_shape)
     return bool(green)
-
-
-def _first_of(commits: Iterable[str], came_before: Callable[[str, str], bool]) -> str:
-    """One of the commits before which none of the others came, in that order of them."""
-    every = sorted(commits)
-    return next(
-        each
-        for each in every
-        if not any(came_before(other, each) for other in every if other != each)
-    )

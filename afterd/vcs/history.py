@@ -342,6 +342,24 @@ def commits_between(repository: pygit2.Repository, good: str, bad: str) -> int:
         return 0  # a patch that is tried is no commit
 
 
+def newest_of(repository: pygit2.Repository, commits: Sequence[str]) -> str:
+    """The first of the commits from which none of the others comes."""
+    return _foremost(commits, repository.descendant_of)
+
+
+def oldest_of(repository: pygit2.Repository, commits: Sequence[str]) -> str:
+    """The first of the commits that comes from none of the others."""
+    return _foremost(commits, lambda one, other: repository.descendant_of(other, one))
+
+
+def _foremost(commits: Sequence[str], is_beyond: Callable[[str, str], bool]) -> str:
+    return next(
+        each
+        for each in commits
+        if not any(is_beyond(other, each) for other in commits if other != each)
+    )
+
+
 def commits_of_range(repository: pygit2.Repository, good: str, bad: str) -> Iterator[pygit2.Commit]:
     """The commits that ``bad`` has and ``good`` has not, children before their parents."""
     walker = repository.walk(bad, SortMode.TOPOLOGICAL)

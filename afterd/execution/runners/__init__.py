@@ -13,7 +13,7 @@ from afterd.execution.runners.go import Go
 from afterd.execution.runners.make import Autotools, Make
 from afterd.execution.runners.meson import Meson
 from afterd.execution.runners.npm import Npm
-from afterd.execution.runners.plain import GIVEN, Plain, declared
+from afterd.execution.runners.plain import GIVEN, Plain, declared_test
 from afterd.execution.runners.protocol import (
     BuildsOne,
     Detected,
@@ -60,7 +60,7 @@ def detect(root: Path, python: Python | None = None, named: str = "") -> Detecte
             return found
     if named:
         return Pytest(looked_at).running(root, named)
-    if (said := declared(root, looked_at)) is not None:
+    if (said := declared_test(root, looked_at)) is not None:
         return said
     if (programs := test_programs(root)) is not None:
         return programs

@@ -29,12 +29,13 @@ class Go:
             return None
         lacking = without_modules(root) if older else {}
         left = "".join(f"; not {folder}, which needs {path}" for folder, path in lacking.items())
-        folders = [f"./{each}" for each in package_folders(root) if each not in lacking]
+        own = package_folders(root) if lacking else ()
+        folders = [f"./{each}" for each in own if each not in lacking]
         return Detected(
             self.name,
             (),  # a package that does not compile is one that fails; each test builds its own
             # -count=1: go keeps outcomes of its own, and a flaky test would look firm.
-            ("go", "test", "-count=1", "-json", *(folders if lacking else ("./...",))),
+            ("go", "test", "-count=1", "-json", *(folders or ["./..."])),
             f"Found Go tests without a go.mod: testing them with Go as `{older.strip()}`{left}."
             if older
             else "Found go.mod: building and testing with Go.",

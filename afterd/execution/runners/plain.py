@@ -50,7 +50,7 @@ class Plain:
         return detected.test
 
 
-def declared(root: Path, looked_at: Python) -> Detected | None:
+def declared_test(root: Path, looked_at: Python) -> Detected | None:
     """The first command that the files of a Python project say its tests are run with, by a Python or by what its
     environment has; None where they name none.
     """

@@ -11,7 +11,7 @@ from pathlib import Path
 from afterd.execution.failures.pytest_reports import read_reports
 from afterd.execution.failures.suites import failed_tests
 from afterd.execution.process import ProcessResult
-from afterd.execution.runners.namespaces import FOLDER, repaired_namespaces
+from afterd.execution.runners.namespaces import repaired_namespaces
 from afterd.execution.runners.plugins import afterd_outcomes
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.python import Python, build_for, python_path
@@ -64,8 +64,7 @@ class Pytest:
         test = (python.path, "-m", "pytest", "-q", "--continue-on-collection-errors")
         against = tuple(_against_options(root, python.asked.modules))
         own = python_path(root, self.python.home, python.asked.paths)
-        namespaces = repaired_namespaces(python.path, self.python.home)
-        own += f":{FOLDER}" if namespaces else ""
+        own, namespaces = repaired_namespaces(own, python.path, self.python.home)
         return Detected(
             self.name,
             build,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.declared import after_unittest, declared_commands
-from afterd.execution.runners.namespaces import FOLDER, repaired_namespaces
+from afterd.execution.runners.namespaces import repaired_namespaces
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.python import Python, build_for, python_path
 from afterd.execution.runners.reading import option, text
@@ -51,8 +51,9 @@ class Unittest:
     def detect(self, root: Path) -> Detected | None:
         """By what the project's own files say of unittest, else by test files that use unittest.TestCase."""
         for command in declared_commands(root):
-            said = _discovery(root, after_unittest(command) or ())
-            if after_unittest(command) is not None and said is not None:
+            arguments = after_unittest(command)
+            said = None if arguments is None else _discovery(root, arguments)
+            if said is not None:
                 return self._discovering(root, said, f"`{shlex.join(command)}`")
         for folder in _FOLDERS:
             found = sorted((root / folder).glob("*.py" if folder == "." else "**/test*.py"))
@@ -88,8 +89,7 @@ class Unittest:
     def _discovering(self, root: Path, found: _Discovery, why: str) -> Detected:
         python = self.python.interpreter(root)
         path = python_path(root, self.python.home, python.asked.paths)
-        namespaces = repaired_namespaces(python.path, self.python.home)
-        path += f":{FOLDER}" if namespaces else ""
+        path, namespaces = repaired_namespaces(path, python.path, self.python.home)
         top = found.top or found.start
         own = "" if top == "." else f"{{slot}}/{top}:"
         return Detected(

@@ -14,11 +14,9 @@ from operator import itemgetter
 from typing import Any
 
 from afterd.trace.python.read.tracefile import Origin, Raw, Recorded, RowSpan
-from afterd.trace.python.record.rows import KIND_BITS, Kind
+from afterd.trace.python.read.values import MUTABLE
+from afterd.trace.python.record.rows import ADDRESSED, KIND_MASK
 
-_KIND = (1 << KIND_BITS) - 1
-_ADDRESSED = frozenset({Kind.ENTER, Kind.EXIT, Kind.SYNC, Kind.THREAD})
-_OBJECTS = frozenset("odls")
 _SPACE = 1 << 64
 """As many addresses as one process can have."""
 UNFOLLOWED = "The program starts processes; what some of them do is not followed."
@@ -89,14 +87,15 @@ class _Joining:
                 each for each in waiting if span.first <= each[0] <= span.first + len(span.sites)
             ]
             waiting = [each for each in waiting if each not in here]
-            spans.append(self._widened(span, here))
+            moved = here or self._put
+            spans.append(self._widened(span, here) if moved else span)
         return Raw(
             self._own.path, self._header(), tuple(spans), tuple(self._values), tuple(self._origins)
         )
 
     def _widened(self, span: RowSpan, here: Sequence[tuple[int, Raw]]) -> RowSpan:
         """A span with the processes that were started within it."""
-        first = span.first + self._rows_before(span.first)
+        first = self._now(span.first)
         frames = tuple((site, at, self._now(row)) for site, at, row in span.frames)
         sites: list[int] = []
         values: list[int] = []
@@ -105,7 +104,7 @@ class _Joining:
             cut = row - span.first
             sites += [*span.sites[done:cut], *(site for each in child.spans for site in each.sites)]
             values += [*span.values[done:cut], *self._values_of(child)]
-            start = row + self._rows_before(row)
+            start = self._now(row)
             self._origins += [replace(each, first=each.first + start) for each in child.origins]
             self._put.append((row, child))
             self._origins.append(Origin(start + child.total, self._place, row))
@@ -129,7 +128,7 @@ class _Joining:
         addresses: dict[int, int] = {}
         for span in child.spans:
             for site, number in zip(span.sites, span.values, strict=True):
-                if site & _KIND not in _ADDRESSED:
+                if site & KIND_MASK not in ADDRESSED:
                     yield first + number
                     continue
                 if number not in addresses:
@@ -185,7 +184,7 @@ def _type_row(row: Sequence[Any], shift: int) -> TypeRow:
 
 def _moved_value(value: Recorded, shift: int, kinds: Sequence[int]) -> Recorded:
     """A value with its objects' identities and types as they are among all."""
-    if not isinstance(value, tuple) or not value or value[0] not in _OBJECTS | {"t"}:
+    if not isinstance(value, tuple) or not value or value[0] not in MUTABLE | {"t"}:
         return value
     tag, *rest = value
     if tag == "t":

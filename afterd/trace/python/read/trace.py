@@ -19,9 +19,16 @@ from afterd.trace.python.read.iterations import Iterations
 from afterd.trace.python.read.program import Module, Node, load_lines, load_module
 from afterd.trace.python.read.raised import Raised
 from afterd.trace.python.read.tracefile import Raw, Recorded
-from afterd.trace.python.record.rows import KIND_BITS, MAX_NODES, NODE_BITS, OUTCOMES, Kind
+from afterd.trace.python.record.rows import (
+    ADDRESSED,
+    KIND_BITS,
+    KIND_MASK,
+    MAX_NODES,
+    NODE_BITS,
+    OUTCOMES,
+    Kind,
+)
 
-_KIND_MASK = (1 << KIND_BITS) - 1
 _KINDS = {kind.value: kind for kind in Kind}  # quicker than Kind(…), which is asked per row
 
 
@@ -57,7 +64,7 @@ class Trace:
 
     def kind(self, position: int) -> Kind:
         """What the row says."""
-        return _KINDS[self.sites[position] & _KIND_MASK]
+        return _KINDS[self.sites[position] & KIND_MASK]
 
     def value(self, position: int) -> Recorded:
         """The recorded value."""
@@ -67,7 +74,7 @@ class Trace:
         """The node and kind of a site."""
         found = self._nodes.get(site)
         if found is None:
-            found = self._nodes[site] = (self._lookup(site), _KINDS[site & _KIND_MASK])
+            found = self._nodes[site] = (self._lookup(site), _KINDS[site & KIND_MASK])
         return found
 
     def _lookup(self, site: int) -> Node | None:
@@ -97,7 +104,7 @@ class Trace:
         tables: dict[int, array[int]] = {}
         for site in set(self.sites):
             key, number = _node_of_site(site)
-            if key not in self._files or site & _KIND_MASK == Kind.EXIT.value:
+            if key not in self._files or site & KIND_MASK == Kind.EXIT.value:
                 continue
             path, name = self._files[key]
             if key not in tables:
@@ -160,7 +167,7 @@ class Trace:
                 known = owners.get(site)
                 if known is None:
                     node, kind = self.decode(site)
-                    addressed = kind in _ADDRESSED
+                    addressed = kind in ADDRESSED
                     known = owners[site] = (node, _owner(node, kind), kind, addressed)
                 node, owner, kind, addressed = known
                 if addressed:
@@ -233,7 +240,6 @@ class Trace:
         return frame.rows[index] if index < len(frame.rows) else None
 
 
-_ADDRESSED = frozenset({Kind.ENTER, Kind.EXIT, Kind.SYNC, Kind.THREAD})
 _OWN_FRAME = frozenset({Kind.ENTER, Kind.EXIT})
 
 

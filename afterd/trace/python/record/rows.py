@@ -40,6 +40,10 @@ class Kind(IntEnum):
 
 OUTCOMES = frozenset({Kind.TRUE, Kind.FALSE})
 """The two ways of a branch."""
+ADDRESSED = frozenset({Kind.ENTER, Kind.EXIT, Kind.SYNC, Kind.THREAD})
+"""Kinds whose value names a frame, or a thread, by its address."""
+KIND_MASK = (1 << KIND_BITS) - 1
+"""The bits of a site that are its kind."""
 
 
 def fingerprint(path: str, source: bytes) -> int:

@@ -86,9 +86,10 @@ class Session:
             self._watch_unittest()
         after: dict[str, Callable[[], None]] = {
             REWRITE: self._take_over_rewriting,
-            "subprocess": lambda: watch_subprocess(self._process_starts),
             **SEEDED,
         }
+        if self.counter is None:
+            after["subprocess"] = lambda: watch_subprocess(self._process_starts)
         for act in (act for name, act in after.items() if name in sys.modules):
             act()
         finder = OwnFinder(self.territory, self.compile, asked=asked, after=after)
@@ -216,7 +217,7 @@ class Session:
         self.recorder.write(site, text)
 
     def _process_starts(self, process: int) -> None:
-        if not self.finished and self.counter is None:
+        if not self.finished:
             self.started.append((process, self.recorder.row))
 
     def _forked(self) -> None:
