@@ -96,8 +96,12 @@ PHP = Program(
     "<?php\nrequire __DIR__ . '/../src/ops.php';\n\n"
     "class OpsTest extends PHPUnit\\Framework\\TestCase\n{\n    public function testDoubles(): void\n"
     "    {\n        $this->assertSame(14, f3(1) + f7(1));\n    }\n}\n",
-    (),
-    command=("--", "phpunit", "tests"),
+    (
+        (
+            "phpunit.xml",
+            "<phpunit><testsuites><testsuite name='a'><directory>tests</directory></testsuite></testsuites></phpunit>",
+        ),
+    ),
 )
 
 

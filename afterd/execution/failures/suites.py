@@ -121,7 +121,7 @@ _NONE_RAN = re.compile(
     r"|^ERROR: not found: .*::|^no tests ran in "
     r"|^Ran 0 tests in |\(unittest\.loader\._FailedTest.*\n-+\nAttributeError: "
     r"|^0 (?:runs|tests), 0 assertions|^0 examples, 0 failures$|^No examples found\."
-    r"|does not exist in project .*tests|^ValueError: no such test|\bNo tests match\b",
+    r"|^No tests executed!|does not exist in project .*tests|^ValueError: no such test|\bNo tests match\b",
     re.MULTILINE,
 )
 _SOME_RAN = re.compile(

@@ -21,6 +21,7 @@ from afterd.execution.process import ProcessResult
 from afterd.limits import REPORT_FILE
 
 _SUITE = " / "
+_DATA_SET = " with data set "
 _PASSED_OVER = frozenset({"node_modules", "venv"})
 _RED = frozenset({"FAIL", "ERROR", "TIMEOUT", "INTERRUPT", "UNEXPECTEDPASS"})
 _GREEN = frozenset({"OK", "EXPECTEDFAIL", "SKIP"})
@@ -67,6 +68,21 @@ def ctest_reports(path: Path, since: float) -> tuple[TestReport, ...]:
         TestReport(case.get("name", ""), _is_red(case) or _could_not_run(case), _case_words(case))
         for case in _cases(str(path))
     )
+
+
+def phpunit_reports(path: Path, since: float) -> tuple[TestReport, ...]:
+    """The tests of the file that ``phpunit --log-junit`` wrote, by class and method, with a data set in brackets; none
+    of an older one.
+    """
+    if not _is_of_this_run(path, since):
+        return ()
+    found: dict[str, TestReport] = {}
+    for case in _cases(str(path)):
+        method, _, data = case.get("name", "").partition(_DATA_SET)
+        name = "::".join(filter(None, (case.get("class", ""), method)))
+        name += f"[{data}]" if data else ""
+        found.setdefault(name, TestReport(name, _is_red(case), _case_words(case)))
+    return tuple(found.values())
 
 
 def meson_reports(path: Path, since: float) -> tuple[TestReport, ...]:

@@ -13,6 +13,7 @@ from afterd.execution.runners.go import Go
 from afterd.execution.runners.make import Autotools, Make
 from afterd.execution.runners.meson import Meson
 from afterd.execution.runners.npm import Npm
+from afterd.execution.runners.phpunit import PhpUnit
 from afterd.execution.runners.plain import GIVEN, Plain, declared_test
 from afterd.execution.runners.protocol import (
     BuildsOne,
@@ -40,7 +41,10 @@ __all__ = [
     "runner_named",
 ]
 
-_OTHERS: tuple[Runner, ...] = (Cargo(), Go(), Meson(), CMake(), Autotools(), Make(), Npm(), Ruby())
+_OTHERS: tuple[Runner, ...] = (
+    *(Cargo(), Go(), Meson(), CMake(), Autotools()),
+    *(PhpUnit(), Make(), Npm(), Ruby()),
+)
 RUNNERS: tuple[Runner, ...] = (Django(), Pytest(), Unittest(), *_OTHERS, Plain())
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from afterd.execution.failures.suites import Family, failed_tests
 from afterd.execution.process import ProcessResult
+from afterd.execution.runners.installed import installed
 from afterd.execution.runners.npm_ava import failed_titles, wanted_title
 from afterd.execution.runners.npm_imports import needs_no_build
 from afterd.execution.runners.npm_scripts import (
@@ -29,8 +30,7 @@ from afterd.execution.runners.npm_scripts import (
     without_others,
 )
 from afterd.execution.runners.protocol import Detected
-from afterd.execution.runners.reading import BUILD_FOLDER, has, script, text
-from afterd.vcs.worktree import INSTALLED
+from afterd.execution.runners.reading import has, script, text
 
 _PLACEHOLDER = "no test specified"
 _BETWEEN = " > "
@@ -128,35 +128,11 @@ class Npm:
         return ("sh", "-c", f'{_begin(found, file)}exec "$@"', "sh", *argv)
 
 
-_MODULES = """\
-if test -f {0}/installing || ! test -d node_modules; then
-  mkdir -p {0} && touch {0}/installing && rm -rf node_modules
-  home=${{PWD%%/.git/afterd/*}}
-  for from in "$home" ../* "$home"/.git/afterd/slots/*; do
-    test "$from" = "$PWD" && continue
-    if test "$from" = "$home"; then sure=$from/node_modules/.bin; else sure=$from/{2}; fi
-    if test -e "$sure" && ! test -f "$from/{0}/installing" && test -d "$from/node_modules"; then
-      rm -rf {0}/copied
-      if cp -a --reflink=auto "$from/node_modules" {0}/copied 2>/dev/null; then
-        mv {0}/copied node_modules
-        break
-      fi
-    fi
-  done
-  test -d node_modules || {{ {1}; }}
-  rm {0}/installing && echo node_modules > {2}
-fi"""
-"""A copy of what the user's work tree has, or another slot, else installed: once, as every version is
-tried with the same modules; a slot that is built from nothing keeps them. What an interrupted run left
-half-installed is made anew.
-"""
-
-
 def _install(root: Path) -> str:
     locked = has(root, "package-lock.json", "npm-shrinkwrap.json")
     install = "npm ci" if locked else "npm install --no-package-lock"
     more = "--no-audit --no-fund --ignore-scripts --legacy-peer-deps --loglevel=error"
-    return _MODULES.format(BUILD_FOLDER, _by_own_manager(root, f"{install} {more}"), INSTALLED)
+    return installed("node_modules", ".bin", _by_own_manager(root, f"{install} {more}"))
 
 
 def _by_own_manager(root: Path, npm: str) -> str:
