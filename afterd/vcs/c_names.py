@@ -36,10 +36,19 @@ _Version = tuple[Mapping[str, FileNames], Mapping[tuple[str, int], ChangeId]]
 
 
 def change_names(
-    changes: Sequence[Change], good: ReadFile, bad: ReadFile
+    changes: Sequence[Change],
+    good: ReadFile,
+    bad: ReadFile,
+    is_left_out: Callable[[str], bool] = lambda _file: False,
 ) -> tuple[Mapping[ChangeId, ChangeNames], frozenset[Name]]:
-    """What each change mentions, and the names that changed files define on lines no change has."""
-    mine = [change for change in changes if is_named(change.file)]
+    """What each change mentions, and the names that changed files define on lines no change has. Of a file that is
+    ``left_out`` (no build reads it) nothing is: what stands in it needs nothing, and nothing needs it.
+    """
+    mine = [
+        change
+        for change in changes
+        if is_named(change.file) and not (is_left_out(change.file) and is_left_out(change.old_file))
+    ]
     cxx = any(PurePosixPath(change.file).suffix in CXX for change in mine)
     old = _version([(c.old_file, c.old, c.form) for c in mine], good, cxx=cxx)
     new = _version([(c.file, c.new, c.form) for c in mine], bad, cxx=cxx)

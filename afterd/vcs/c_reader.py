@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import accumulate
 from pathlib import PurePosixPath
 
 from tree_sitter import Language as Grammar
@@ -136,7 +137,7 @@ def file_names(path: str, content: bytes, spans: Iterable[LineSpan], *, of_cxx: 
     """
     is_seen = PurePosixPath(path).suffix in _HEADERS
     is_cxx = _is_cxx(path, of_cxx=of_cxx)
-    reader = _Reader(sorted(span for span in spans if span.count), is_seen=is_seen, is_cxx=is_cxx)
+    reader = _Reader(_Touched(spans), is_seen=is_seen, is_cxx=is_cxx)
     reader.walk(syntax_tree(path, content, of_cxx=of_cxx))
     return reader.found()
 
@@ -146,15 +147,29 @@ def _is_cxx(path: str, *, of_cxx: bool) -> bool:
     return suffix in CXX or (of_cxx and suffix == ".h")
 
 
+class _Touched:
+    """The lines of some spans, of which one may lie within another: parts of an added file."""
+
+    def __init__(self, spans: Iterable[LineSpan]) -> None:
+        known = sorted(span for span in spans if span.count)
+        self._starts = [span.start for span in known]
+        self._farthest = list(accumulate((span.end for span in known), max))
+
+    def has(self, node: Node) -> bool:
+        """Whether a node is on one of them."""
+        at = bisect_right(self._starts, node.end_point[0] + 1)
+        return at > 0 and self._farthest[at - 1] > _line(node)
+
+
 @dataclass(slots=True)
 class _Reader:
     """Walks a tree without recursion; what is local is known only when all of a function was seen.
 
-    Of blocks without a line of ``spans`` nothing is read: what they define, nobody else sees. ``is_seen``: other
+    Of blocks without a ``touched`` line nothing is read: what they define, nobody else sees. ``is_seen``: other
     files include this one. ``is_cxx``: a plain name may be a member's, in a function of its class or behind ``::``.
     """
 
-    spans: list[LineSpan]
+    touched: _Touched
     is_seen: bool
     is_cxx: bool
     text: FileNames = field(default_factory=FileNames)
@@ -174,7 +189,7 @@ class _Reader:
             if node.type in _SCOPES:
                 self.scope = _Scope(self.scope)
             function = self._note(node, function)
-            if node.type == "compound_statement" and not self._is_touched(node):
+            if node.type == "compound_statement" and not self.touched.has(node):
                 self._skim(node)
                 continue
             scope = self.scope
@@ -184,10 +199,6 @@ class _Reader:
         """Note what is given a value in a block of which nothing else is read: a local variable may be among it."""
         found = _GIVEN.finditer(node_text(node))
         self.text.assigned[_line(node)] |= {f"{'.' * bool(each[1])}{each[2]}" for each in found}
-
-    def _is_touched(self, node: Node) -> bool:
-        at = bisect_right(self.spans, node.end_point[0] + 1, key=lambda span: span.start)
-        return at > 0 and self.spans[at - 1].end > _line(node)
 
     def found(self) -> FileNames:
         """All names, those of locals with their function."""
@@ -216,7 +227,7 @@ class _Reader:
             self.text.uses[_line(node)].add(f".{node_text(node)}")
         elif kind == "function_definition":
             named = _naming_node(node)
-            if named is not None:
+            if named is not None and not named.is_missing:
                 self._function(named, body=True)
                 if named.type == "field_identifier":  # in its class
                     self._define(named, ".")

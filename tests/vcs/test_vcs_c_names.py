@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from afterd.model.location import LineSpan
@@ -48,6 +48,7 @@ def test_a_macro_that_is_given_an_operator(path: str) -> None:
 
 
 @given(st.lists(st.sampled_from(_WORDS), max_size=40), st.sampled_from(["a.c", "a.hpp"]))
+@example(["int", "static", "{", "int"], "a.c")
 def test_names_of_anything(words: list[str], path: str) -> None:
     names = _all_names(f"int f(void) {{\n{' '.join(words)}\n}}\n", path)
     assert not {"", "."} & names

@@ -40,7 +40,8 @@ def _closure(files: Mapping[str, str]) -> Closure:
                 side.append(line)
         for number, side in enumerate(sides):
             texts[number, file] = "\n".join(side).encode()
-    return Closure(*change_names(changes, *(lambda p, n=n: texts.get((n, p)) for n in (0, 1))))
+    good, bad = (lambda p, n=n: texts.get((n, p)) for n in (0, 1))
+    return Closure(*change_names(changes, good, bad))
 
 
 TEMPORARY = {
@@ -289,6 +290,39 @@ def test_parts_of_a_new_file_are_needed_where_the_file_stays() -> None:
     assert closure.needed(frozenset(["c4"])) == frozenset()
     assert closure.needed(frozenset(["c1"])) == {"c4"}, "its parts are gone with it"
     assert closure.kin(frozenset(["c3"])) == {"c2"}, "to be in one file is no kinship"
+
+
+def test_what_stands_behind_the_parts_of_a_new_file_is_read() -> None:
+    """Blocks behind the first part were taken for untouched ones, and what the file itself uses was not known."""
+    new = b"int f(void)\n{ return 1; }\nint g(void)\n{ return used(); }\n"
+    none = LineSpan(0, 0)
+    changes = [
+        Change("c1", "b.c", "b.c", none, LineSpan(1, 4), form=ChangeForm.ADDED),
+        Change("c2", "b.c", "a.c", none, LineSpan(1, 2)),
+        Change("c3", "a.c", "a.c", none, LineSpan(1, 1)),
+    ]
+    texts = {"b.c": new, "a.c": b"int used(void) { return 2; }\n"}
+    closure = Closure(*change_names(changes, {"a.c": b""}.get, texts.get))
+    assert closure.needed(frozenset(["c3"])) == {"c1"}
+
+
+def test_a_file_that_no_build_reads_needs_nothing() -> None:
+    """Of re2c's 700 changed examples and benchmarks all names were read, and asked for; no build compiles them."""
+    changes = [
+        Change("c1", "a.c", "a.c", LineSpan(1, 1), LineSpan(1, 0)),
+        Change("c2", "examples/a.c", "examples/a.c", LineSpan(1, 1), LineSpan(1, 0)),
+        Change("c3", "b.c", "b.c", LineSpan(1, 1), LineSpan(1, 0)),
+    ]
+    old = {
+        "a.c": b"int f(void) { return g(); }\n",
+        "examples/a.c": b"int g(void) { return 1; }\n",
+        "b.c": b"int g(void) { return 2; }\n",
+    }
+    texts = dict.fromkeys(old, b"")
+    whole = Closure(*change_names(changes, old.get, texts.get))
+    assert whole.needed(frozenset(["c1"])) == {"c2", "c3"}
+    closure = Closure(*change_names(changes, old.get, texts.get, lambda file: "/" in file))
+    assert closure.needed(frozenset(["c1"])) == {"c3"}
 
 
 BLOCKS = {

@@ -77,11 +77,16 @@ class ModuleStore:
 
     def opaque(self) -> tuple[str, ...]:
         """The sources that run without being followed, each with the reason."""
+        return tuple(f"{row['source']}: {row['reason']}" for row in self._opaque())
+
+    def opaque_sources(self) -> frozenset[str]:
+        """The same, by their paths alone."""
+        return frozenset(row["source"] for row in self._opaque())
+
+    def _opaque(self) -> list[dict[str, str]]:
         index = self.directory / "opaque.jsonl"
-        rows = (
-            [json.loads(line) for line in index.read_text().splitlines()] if index.exists() else []
-        )
-        return tuple(f"{row['source']}: {row['reason']}" for row in rows)
+        lines = index.read_text().splitlines() if index.exists() else ()
+        return [json.loads(line) for line in lines]
 
     @property
     def numbers(self) -> Path:

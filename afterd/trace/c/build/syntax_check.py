@@ -39,7 +39,8 @@ from afterd.trace.c.build.compilations import Compilation
 from afterd.trace.c.build.listed_sources import listed, stems
 from afterd.vcs.grammar_names import GRAMMARS
 
-_COMPILED = frozenset([".c", ".cc", ".cpp", ".cxx", ".c++", ".cp"])
+COMPILED = frozenset([".c", ".cc", ".cpp", ".cxx", ".c++", ".cp"])
+"""Suffixes of the sources that compilers of C and C++ are given."""
 _TEMPLATES = frozenset([".in", ".m4"])
 _MADE_AS = ("y.tab", "lex.yy")
 _LINES = 60
@@ -374,4 +375,4 @@ def _may_be_made_of(grammar: str, path: Path) -> bool:
 
 
 def _is_c(name: str) -> bool:
-    return PurePath(name).suffix.lower() in _COMPILED | INCLUDED
+    return PurePath(name).suffix.lower() in COMPILED | INCLUDED
