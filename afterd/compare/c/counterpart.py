@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from afterd.compare.c.alignment import Alignment, Found
+from afterd.compare.c.clocks import Clocks
 from afterd.compare.c.dual import DualSlice
 from afterd.limits import C_TRACE
 from afterd.logic import signed_value
@@ -29,6 +30,7 @@ class Counterparts:
 
     def __init__(self, bad: Process, green: Process, alignment: Alignment, dual: DualSlice) -> None:
         self._bad, self._green, self._alignment, self._dual = bad, green, alignment, dual
+        self._clocks = Clocks(bad, green)
         self.step = self._step
 
     def _step(self, statement: Statement) -> StepId | None:
@@ -225,6 +227,7 @@ class Counterparts:
             if statement.pointer:
                 told = told is not False and self._same_address(mine, value)
             same = same if told is None else told
+        same = same or self._clocks.tell_apart(statement.step, there)
         alignment = Aligned.SAME if same else Aligned.DIFFERENT
         return GreenValue(alignment, value, text, self._elsewhere(statement, there))
 

@@ -139,6 +139,7 @@ def test_the_wrong_output_that_the_test_prints_is_explained_first(cases: dict[st
 
 
 GUILTY = {
+    "clocked": "return n + 2;",
     "shared_inline": "-int given = 4; +int given = 5;",
     "assertion": "-int sum = a + b; +int sum = a - b;",
     "aborting": "-int limit = 10; +int limit = 5;",
@@ -510,3 +511,13 @@ def test_a_number_of_another_width_is_the_same_number(cases: dict[str, Case]) ->
     """A wider variable was infected by its type alone where its number was negative."""
     steps = [step for step in cases["widened"].closure.values() if step.target == "below"]
     assert [step.green.alignment for step in steps] == [Alignment.SAME]
+
+
+def test_what_clocks_said_is_as_in_green_whenever_it_was(cases: dict[str, Case]) -> None:
+    """Two runs are made at two times, but what a changed statement made of them is another value."""
+    found = {step.target: step.green.alignment for step in cases["clocked"].closure.values()}
+    same = ("began", "ended", "spent")
+    assert {found[name] for name in same} == {Alignment.SAME}
+    assert found["scaled"] is Alignment.DIFFERENT
+    assert found["halved"] is Alignment.DIFFERENT
+    assert found["count"] is Alignment.DIFFERENT

@@ -12,7 +12,7 @@ from afterd.trace.c.read.formats import (
 from afterd.trace.c.read.frames import Call, Frames, Instance
 from afterd.trace.c.read.influence import Influence
 from afterd.trace.c.read.inner_branches import choices
-from afterd.trace.c.read.libc import allocates, plain_name
+from afterd.trace.c.read.libc import allocates, plain_name, reads_clock
 from afterd.trace.c.read.process import Process, partners, recorded_processes
 from afterd.trace.c.read.program import DEFINITION, FunctionView, Program, Unit
 from afterd.trace.c.read.statements import Passed, Statement
@@ -55,6 +55,7 @@ __all__ = [
     "known_value",
     "partners",
     "plain_name",
+    "reads_clock",
     "recorded_processes",
     "same_address",
 ]

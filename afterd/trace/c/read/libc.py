@@ -156,6 +156,15 @@ _COPIES = {
     "reallocarray": (-1, 0),
 }
 _ADDS_TO = frozenset(["strcat", "strncat"])
+_CLOCKS = frozenset(
+    [
+        *("time", "clock", "times", "ftime", "gettimeofday", "clock_gettime", "timespec_get"),
+        *("getrusage", "llvm.readcyclecounter"),
+        # now() of C++'s std::chrono: of GNU's library and of LLVM's
+        *("_ZNSt6chrono3_V212system_clock3nowEv", "_ZNSt6chrono3_V212steady_clock3nowEv"),
+        *("_ZNSt3__16chrono12system_clock3nowEv", "_ZNSt3__16chrono12steady_clock3nowEv"),
+    ]
+)
 
 _OPTIONS = frozenset(["getopt", "getopt_long", "getopt_long_only"])
 _SETS = {
@@ -235,6 +244,11 @@ def is_given_text(name: str) -> bool:
 def copies(name: str) -> tuple[int, int] | None:
     """The arguments that a function copies bytes to and from, byte by byte; -1 is what it returns."""
     return _COPIES.get(plain_name(name))
+
+
+def reads_clock(name: str) -> bool:
+    """Whether a function gives, or writes, what a clock says."""
+    return plain_name(name) in _CLOCKS
 
 
 def adds_to(name: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -28,8 +28,14 @@ class Outside:
     def __init__(self, values: Values) -> None:
         self._values = values
         self._may_matter = cache(self._may_matter_uncached)
-        self.handed = cache(self._handed)
         self._setting = cache(self._setting_uncached)
+        # each byte of a text asks the same hundreds of calls, and what one wrote to does not depend on who asks
+        self._made = cache(self._made_uncached)
+        self._written = cache(self._written_uncached)
+        self._handed = cache(self._handed_uncached)
+        self._filled = cache(self._filled_uncached)
+        self._reach = cache(self._reach_uncached)
+        self._room = cache(self._room_uncached)
 
     def writer(
         self, address: int, size: int, before: int, after: int, variable: str = ""
@@ -48,7 +54,8 @@ class Outside:
         """
         made = self._calls(before, 0, self._may_matter) if size else ()
         for call in made:
-            if any(address <= pointer < address + size for _, pointer in self._written(call)):
+            pointers = self._written(call.position).values()
+            if any(address <= pointer < address + size for pointer in pointers):
                 step = self._values.ids.of_cells(call.position, Cells(address, size))
                 return [Read(step, OPAQUE)]
         return []
@@ -65,8 +72,12 @@ class Outside:
         """The calls between two records, last first; as many as are looked at for one value."""
         calls = self._values.recording.calls(before, max(after, 0), concerned)
         for position in islice(calls, C_TRACE.calls):
-            if made := self._values.frames.calling(position):
-                yield Call(*made, position)
+            if (made := self._made(position)) is not None:
+                yield made
+
+    def _made_uncached(self, position: int) -> Call | None:
+        made = self._values.frames.calling(position)
+        return Call(*made, position) if made else None
 
     def _may_matter_uncached(self, site: int) -> bool | None:
         """Whether a call site calls code that is not traced and that may write what a program sees;
@@ -91,68 +102,84 @@ class Outside:
 
         return cache(sets)
 
-    def _may_write(self, call: Call, address: int, size: int) -> bool:
-        if any(
-            pointer - size < address < pointer + self._reach(call, number, pointer)
-            for number, pointer in self._written(call)
-        ):
-            return True
-        if any(
-            pointer - size < address < pointer + self._room(call, pointer)
-            for pointer in self.handed(call)
-        ):
-            return True
-        result = self.result(call) if self._fills(call) else 0
-        return 0 < result <= address < result + self._reach(call, -1, result)
-
-    def _handed(self, call: Call) -> tuple[int, ...]:
+    def handed(self, call: Call) -> tuple[int, ...]:
         """The pointers in the first words of what a call's arguments point to: where a function that nobody knows
         may read, and write (``iconv(handle, &in, &left, &out, &room)``, the buffer of a C++ string).
         """
-        name = callee(call.instruction)
-        if libc.is_known_function(name) or name.startswith(_ONLY_GIVEN):
+        return self._handed(call.position)
+
+    def _may_write(self, call: Call, address: int, size: int) -> bool:
+        """How far is asked last: that may be told by what calls before this one wrote."""
+        at = call.position
+        if any(
+            pointer < address + size and address < pointer + self._reach(at, number, pointer)
+            for number, pointer in self._written(at).items()
+        ):
+            return True
+        if any(
+            pointer < address + size and address < pointer + self._room(at, pointer)
+            for pointer in self._handed(at)
+        ):
+            return True
+        result = self._filled(at)
+        return 0 < result <= address < result + self._reach(at, -1, result)
+
+    def _handed_uncached(self, position: int) -> tuple[int, ...]:
+        call = self._made(position)
+        name = callee(call.instruction) if call is not None else ""
+        if call is None or libc.is_known_function(name) or name.startswith(_ONLY_GIVEN):
             return ()
         held = (
-            self._values.memory.bits(pointer + _WORD * at, _WORD, call.position)
-            for _, pointer in self._written(call)
+            self._values.memory.bits(pointer + _WORD * at, _WORD, position)
+            for pointer in self._written(position).values()
             for at in range(C_TRACE.handed)
         )
         return tuple(dict.fromkeys(found for found in held if found and found in ADDRESSES))
 
-    def _fills(self, call: Call) -> bool:
-        """Whether a call may say what is behind the address that it returned: of a function that nobody knows it
-        does (``c_str()`` of C++'s library, of which nobody saw who wrote the text).
+    def _filled_uncached(self, position: int) -> int:
+        """The address that a call returned, if it may say what is behind it; else 0. Of a function that nobody knows
+        it may (``c_str()`` of C++'s library, of which nobody saw who wrote the text).
         """
+        call = self._made(position)
+        if call is None:
+            return 0
         name = callee(call.instruction)
         if libc.is_known_function(name):
-            return libc.returns_written(name)
-        return result_type(call.instruction).startswith("ptr") and not libc.allocates(name)
+            fills = libc.returns_written(name)
+        else:
+            fills = result_type(call.instruction).startswith("ptr") and not libc.allocates(name)
+        return self.result(call) if fills else 0
 
-    def _written(self, call: Call) -> Iterator[tuple[int, int]]:
-        """The arguments through which a call may write: number and address."""
-        name = callee(call.instruction)
+    def _written_uncached(self, position: int) -> Mapping[int, int]:
+        """The arguments through which a call may write: addresses by number."""
+        call = self._made(position)
+        if call is None:
+            return {}
+        name, found = callee(call.instruction), dict[int, int]()
         for number, (kind, text) in enumerate(arguments(call.instruction)):
             if kind.startswith("ptr") and libc.writes_through(name, number):
                 pointer = self._values.pointer_value(kind, text, call.instance, call.index)
                 if pointer:
-                    yield number, pointer
+                    found[number] = pointer
+        return found
 
-    def _reach(self, call: Call, number: int, pointer: int) -> int:
+    def _reach_uncached(self, position: int, number: int, pointer: int) -> int:
         """How many bytes a call may have written where an argument, or (-1) its result, points to: no more
         than its object has.
 
         A chunk of code that realloc had moved was taken for a text: vsnprintf wrote six bytes 40 KiB
         below, and nothing said that it could not have written more.
         """
-        most = libc.at_most(callee(call.instruction), number)
-        if isinstance(most, int):
-            return most
+        call = self._made(position)
+        most = libc.at_most(callee(call.instruction), number) if call is not None else 0
+        if call is None or isinstance(most, int):
+            return most if isinstance(most, int) else 0
         given = arguments(call.instruction)
         if most is not None and max(most) < len(given):
             size = self._values.product([given[at] for at in most], call.instance, call.index)
             return C_TRACE.reach if size is None else size
-        return self._room(call, pointer)
+        return self._room(position, pointer)
 
-    def _room(self, call: Call, pointer: int) -> int:
-        room = self._values.allocations.room(pointer, call.position)
+    def _room_uncached(self, position: int, pointer: int) -> int:
+        room = self._values.allocations.room(pointer, position)
         return C_TRACE.reach if room is None else min(room, C_TRACE.reach)
