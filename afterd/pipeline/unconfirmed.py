@@ -10,7 +10,8 @@ from pygit2.enums import FileStatus
 from afterd.execution.confirmation import Confirmation, Ends
 from afterd.execution.oracle import Oracle
 from afterd.limits import REPORT
-from afterd.model.explanation import Explanation, Status
+from afterd.model.explanation import Explanation, Failure, Status
+from afterd.model.outcome import FailureKind, Outcome
 from afterd.model.wording import first_names
 from afterd.pipeline.answer import unanswered_explanation
 from afterd.pipeline.case import Case, told_by_test
@@ -45,9 +46,27 @@ def unanswered(
 
     def explanation(status: Status, reason: str) -> Explanation:
         found = unanswered_explanation(case.test.recipe.test_id, status, wanted.revisions, reason)
-        return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
+        if told := told_by_test(confirmation.bad):
+            told = with_last_lines(told, confirmation.bad)
+        return replace(found, failure=told, runs=oracle.counts())
 
     return explanation
+
+
+def with_last_lines(told: Failure, outcome: Outcome) -> Failure:
+    """A failure of which nothing is known but a status, with what the test printed last: that may be all there is to
+    go by.
+    """
+    if told.kind is not FailureKind.EXIT or told.file or told.message == outcome.detail:
+        return told
+    left = REPORT.terminal_message - len(told.message)
+    lines: list[str] = []
+    for line in filter(str.strip, reversed(outcome.detail.splitlines())):
+        left -= len(line) + 1
+        if left < 0:
+            break
+        lines.insert(0, line)
+    return replace(told, message="\n".join([told.message, *lines]))
 
 
 def uncommitted_sentence(workspace: Workspace, wanted: Range) -> str:

@@ -157,6 +157,20 @@ def test_already_red(afterd: Run, repository: Path) -> None:
     assert "was already red at" in done.stdout
 
 
+def test_what_the_test_printed_last_is_told_where_it_left_by_a_status_alone(
+    afterd: Run, repository: Path
+) -> None:
+    """A suite that wanted a variable was "already red" with "exit status 1", and what it wanted was not told."""
+    many = "for n in 1 2 3 4 5 6 7 8 9; do echo a long line of no interest to anybody at all, $n times over; done"
+    wants = f"{many}; echo KIND is not set >&2; echo; exit 1"
+    done = afterd("explain", "--", "sh", "-c", wants, cwd=repository)
+    assert done.returncode == 12, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "exit status 1" in said
+    assert "KIND is not set" in said
+    assert "1 times over" not in said
+
+
 def test_settings_reach_explain(afterd: Run, repository: Path) -> None:
     (repository / "afterd.toml").write_text("jobz = 3\n")
     refused(afterd("explain", cwd=repository), 2, ["afterd.toml", "'jobs'", "#configuration"])
