@@ -88,7 +88,7 @@ def test_a_layout_is_the_compilers(kind: str) -> None:
 
 def test_a_named_struct_is_laid_out_by_its_body() -> None:
     layout = Layout({"%pair": "{ i8, %inner }", "%inner": "<{ i8, i32 }>"})
-    assert layout.fields("%pair") == ["i8", "%inner"]
+    assert layout.fields("%pair") == ("i8", "%inner")
     assert (layout.offset("%pair", 1), layout.size("%pair"), layout.size("%unknown")) == (1, 6, 0)
 
 

@@ -42,6 +42,7 @@ def _everything_is_far() -> Iterator[None]:
     """Five records are looked through; all others are looked up."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(segment_search, "_NEARBY", 5)
+        patched.setattr(segment_search, "_FIRST_CHUNK", 5)
         yield
 
 
@@ -79,3 +80,28 @@ def test_a_record_is_at_its_own_depth_or_at_that_before_it(words: list[int], par
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(llvm_segment, "PART", part)
         assert segment(0, interleaved).depth.tolist() == expected
+
+
+def test_what_an_index_is_made_of_already_is_hardly_looked_through(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """131,072 records were looked through before each of re2c's look-ups, and took longer than it."""
+    monkeypatch.setattr(segment_search, "_NEARBY", 10_000)
+    block, store = (
+        records.identified_tag_word(records.BLOCK, 3) | 1,
+        records.addressed_tag_word(records.STORE, 8) | 64,
+    )
+    other = records.identified_tag_word(records.LSTORE, 1) | 1
+    words = np.full(2 * 100_000, other, np.uint64)
+    words[0], words[2] = block, store
+    search = SegmentSearch(segment(0, words))
+
+    def asked() -> int:
+        before = search.looked_through
+        assert search.last(100_000, 0, _MASKS["id"], block & _MASKS["id"]) == 0
+        assert search.last_write(100_000, 64, 8) == 1
+        assert search.next(10, 100_000, _MASKS["id"], block & _MASKS["id"]) == -1
+        return search.looked_through - before
+
+    assert asked() > 3 * 10_000
+    assert asked() == 3 * 5

@@ -49,6 +49,8 @@ class Layout:
     def __init__(self, named: Mapping[str, str]) -> None:
         self._named = named
         self.size_and_alignment = cache(self._size_and_alignment)
+        self.fields = cache(self._fields)
+        self.offset = cache(self._offset)
 
     def size(self, kind: str) -> int:
         """Bytes between two elements of an array of this type (LLVM's alloc size); 0 if unknown."""
@@ -59,14 +61,15 @@ class Layout:
         bits = scalar_bits(kind)
         return (bits + 7) // 8 if bits else self.size(kind)
 
-    def fields(self, kind: str) -> list[str]:
-        """The element types of a struct type, or an empty list."""
+    def _fields(self, kind: str) -> tuple[str, ...]:
+        """The element types of a struct type; none of another one."""
         body = self._named.get(kind, kind).strip()
         packed = body.startswith("<{")
         inner = body[2:-2] if packed else body[1:-1]
-        return split_top(inner) if body.startswith(("{", "<{")) and inner.strip() else []
+        is_struct = body.startswith(("{", "<{")) and inner.strip()
+        return tuple(split_top(inner)) if is_struct else ()
 
-    def offset(self, kind: str, field: int) -> int:
+    def _offset(self, kind: str, field: int) -> int:
         """The byte offset of a struct's field."""
         packed = self._named.get(kind, kind).strip().startswith("<{")
         at = 0

@@ -60,14 +60,18 @@ class Frames:
         self.recording = recording
         self.program = program
         self._symbols = symbols
+        self.instance = cache(self._instance)
         self.instance_at = cache(self._instance_at)
         self.own_records = cache(self._own_records)
         self.following = cache(self._following)
         self.entry = cache(self._entry)
         self.previous = cache(self._previous)
+        self.caller = cache(self._caller)
+        self.calling = cache(self._calling)
+        self.returned = cache(self._returned)
         self._given = cache(self._given_to_others)
 
-    def instance(self, position: int) -> Instance | None:
+    def _instance(self, position: int) -> Instance | None:
         """The block instance that left the record; None when it began before the window."""
         depth = self.recording.depth_at(position)
         wanted = records.BLOCK << records.TAG_SHIFT | depth
@@ -163,7 +167,7 @@ class Frames:
                 return number
         return -1
 
-    def caller(self, position: int) -> tuple[Instance, int, int] | None:
+    def _caller(self, position: int) -> tuple[Instance, int, int] | None:
         """The caller's instance, the call instruction's index and the CALL record of an activation."""
         entry = self.entry(position)
         if entry < 0 or entry == self.recording.start_of(entry + 1):
@@ -196,7 +200,7 @@ class Frames:
 
         return given
 
-    def calling(self, call: int) -> tuple[Instance, int] | None:
+    def _calling(self, call: int) -> tuple[Instance, int] | None:
         """The instance that left a CALL record, and the call instruction's index; None before the window."""
         instance = self.instance(call)
         site = instance.view.sites.get(self.recording.identifier(call)) if instance else None
@@ -236,7 +240,7 @@ class Frames:
             same = address in {None, self.recording.value(call)}
         return found if same else None
 
-    def returned(self, call: int) -> int:
+    def _returned(self, call: int) -> int:
         """The RETURN record that belongs to a CALL record; -1 if the call never came back."""
         depth = self.recording.depth_at(call)
         wanted = (

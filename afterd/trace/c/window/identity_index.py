@@ -29,6 +29,10 @@ class IdentityIndex:
             return _names(mask, _IDENTITY) or _names(mask, records.TAG | records.DEPTH_MASK)
         return tag <= records.PLACE and mask & _IDENTITY == _IDENTITY
 
+    def is_made_for(self, mask: int) -> bool:
+        """Whether such records were looked up before; else the next look-up costs as much as all of them do."""
+        return ("_ids" if _names(mask, _IDENTITY) else "_depths") in self.__dict__
+
     def last(self, before: int, mask: int, wanted: int) -> int:
         """The index of the last such record before index ``before``; -1 if there is none."""
         buckets, keys = self._keys(mask, wanted)

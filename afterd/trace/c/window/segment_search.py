@@ -42,7 +42,7 @@ class SegmentSearch:
     def last(self, before: int, start: int, mask: int, wanted: int) -> int:
         """The last position in [start, before) whose masked first word is ``wanted``; -1 if none."""
         known = self._by_id.covers(mask, wanted)
-        near = max(start, before - _NEARBY) if known else start
+        near = max(start, before - self._nearby(mask)) if known else start
         found = self._last_of(
             before, near, lambda low, high: _masked_words(self.part.a[low:high], mask, wanted)
         )
@@ -57,7 +57,8 @@ class SegmentSearch:
         """The first position in [start, end) whose masked first word is ``wanted``; -1 if none."""
         low, size = max(start - self.part.first, 0), _FIRST_CHUNK
         limit = min(end, self.part.end) - self.part.first
-        near = min(low + _NEARBY, limit) if self._by_id.covers(mask, wanted) else limit
+        known = self._by_id.covers(mask, wanted)
+        near = min(low + self._nearby(mask), limit) if known else limit
         while low < near:
             high = min(near, low + size)
             self.looked_through += high - low
@@ -132,8 +133,13 @@ class SegmentSearch:
             for hit in at[present[blocks]][::-1]:
                 yield int(hit) + low + self.part.first
 
+    def _nearby(self, mask: int) -> int:
+        """How many records are looked through first: few, where an index was made already."""
+        return _FIRST_CHUNK if self._by_id.is_made_for(mask) else _NEARBY
+
     def _last_store(self, before: int, address: int, size: int) -> int:
-        near = max(before - _NEARBY, self.part.first)
+        nearby = _FIRST_CHUNK if "_stores" in self.__dict__ else _NEARBY
+        near = max(before - nearby, self.part.first)
         found = self._last_of(
             before, near, lambda low, high: _stores(self.part.a[low:high], address, size)
         )
