@@ -170,8 +170,7 @@ def of_report(report: Report, roots: Collection[str]) -> FailureSignature:
     frames = [
         Frame(with_relative_paths(path, roots), "", source) for path, _, source in report.frames
     ]
-    inside = [frame for frame in frames if frame.in_tree]
-    return python.raised_signature(report.kind, report.reason, inside[-1] if inside else None)
+    return python.raised_signature(report.kind, report.reason, frames)
 
 
 def _specific_signature(text: str, signal: int) -> FailureSignature | None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from afterd.execution.failures.pytest_reports import Report
 from afterd.execution.failures.suites import ran_one_test
 from afterd.execution.signature import Evidence, runs_are_alike, same_failure, signature
 from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
@@ -344,6 +345,32 @@ def test_the_values_an_assertion_prints_do_not_matter(observed: int, text: str) 
     assert read(TRACEBACK.replace("3 != 5", f"{observed} != {text!r}")) == read(TRACEBACK)
     shown = PYTEST.replace("assert 3 == 5", f"assert {observed} == {text!r}")
     assert read("", stdout=shown) == read("", stdout=PYTEST)
+
+
+def reported(message: str, *frames: tuple[str, int, str]) -> FailureSignature:
+    report = Report("tests/test_bar.py::test_bar", "call", "failed", message, frames)
+    return signature(Evidence(1, 0, "", "", (ROOT,), (report,)), "t")
+
+
+@given(text=st.text(max_size=30))
+@pytest.mark.parametrize("path", ["/home/u/tests/test_bar.py", f"{ROOT}/tests/test_bar.py"])
+def test_an_assertion_is_known_by_its_statement_also_outside_of_the_tree(
+    path: str, text: str
+) -> None:
+    """Its message held a rate, and a bar that was as long as the rate left room: two runs did not say the same."""
+    statement = (path, 9, "assert '#' in bar()")
+    seen = reported(f"AssertionError: assert '#' in '| {text}", statement)
+    assert seen == reported("AssertionError: assert '#' in '| 3/4'", statement)
+    assert seen != reported("AssertionError: assert '#' in '|'", (path, 8, "assert '3/4' in bar()"))
+
+
+@pytest.mark.parametrize(
+    "path", ["/usr/lib/python3.11/unittest/mock.py", "/v/lib/python3/site-packages/p/check.py"]
+)
+def test_an_installed_packages_statement_tells_no_two_assertions_apart(path: str) -> None:
+    statement = (path, 9, "raise AssertionError(message)")
+    called, awaited = (reported(f"AssertionError: Not {it}", statement) for it in ("one", "two"))
+    assert called != awaited
 
 
 FRAGMENTS = st.sampled_from(

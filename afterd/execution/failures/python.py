@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from afterd.execution.failures.text import normalised, one_line, without_values
@@ -18,6 +19,8 @@ _PYTEST_SOURCE = re.compile(r"^>\s+(?P<source>\S.*)$", re.MULTILINE)
 _PYTEST_REASON = re.compile(r"^E {1,10}(?P<text>\S.*)$", re.MULTILINE)
 _PYTEST_FUNCTION = re.compile(r"^[ \t]+(?:async )?def (?P<symbol>\w+)\(", re.MULTILINE)
 
+_INSTALLED = re.compile(r"-packages/|/lib(?:64)?/python[\d.]+/")
+
 ASSERTIONS = frozenset({"AssertionError", "Failed", "AssertionFailure", "_pytest.outcomes.Failed"})
 
 
@@ -32,19 +35,28 @@ class Frame:
     @property
     def in_tree(self) -> bool:
         """Whether it is the repository's own (its path was made relative)."""
-        return not self.file.startswith(("/", "<")) and "-packages/" not in self.file
+        return not self.file.startswith("/") and not self.is_installed
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether it is Python's own, or an installed package's: no project's, and no test's."""
+        return self.file.startswith("<") or bool(_INSTALLED.search(self.file))
 
 
-def raised_signature(kind: str, text: str, frame: Frame | None) -> FailureSignature:
-    """The signature of an exception of type ``kind``.
+def raised_signature(kind: str, text: str, frames: Sequence[Frame]) -> FailureSignature:
+    """The signature of an exception of type ``kind`` that came through ``frames``, the innermost last.
 
-    An assertion is known by the text of its statement: its message quotes values, which may be
-    others in another variant with the same bug. Any other exception is known by type and message.
+    An assertion is known by the text of its statement, which may be of a test outside of the tree: its message
+    quotes values, which may be others in another variant with the same bug, or in another run. Any other exception
+    is known by type and message.
     """
     name = kind.rpartition(".")[2]
-    place = {"file": frame.file, "symbol": frame.symbol} if frame else {}
+    own = [frame for frame in frames if not frame.is_installed]
+    inside = [frame for frame in own if frame.in_tree]
+    place = {"file": inside[-1].file, "symbol": inside[-1].symbol} if inside else {}
     if name in ASSERTIONS or kind in ASSERTIONS:
-        said = one_line(frame.source) if frame and frame.source else without_values(text)
+        statement = (inside or own)[-1].source if own else ""
+        said = one_line(statement) if statement else without_values(text)
         return FailureSignature(FailureKind.ASSERTION, message=said, **place)
     said = normalised(f"{name}: {text}" if text else name)
     return FailureSignature(FailureKind.EXCEPTION, message=said, **place)
@@ -72,8 +84,7 @@ def _of_exception(line: str, frames: list[Frame]) -> FailureSignature | None:
     match = _EXCEPTION.match(line)
     if match is None:
         return None
-    inside = [frame for frame in frames if frame.in_tree]
-    return raised_signature(match["type"], match["text"] or "", inside[-1] if inside else None)
+    return raised_signature(match["type"], match["text"] or "", frames)
 
 
 def pytest_report(text: str) -> FailureSignature | None:
@@ -87,9 +98,8 @@ def pytest_report(text: str) -> FailureSignature | None:
     symbol = _last_match(_PYTEST_FUNCTION, before, "symbol")
     reason = _first_reason(before)
     prefix = f"{place['type']}: "
-    return raised_signature(
-        place["type"], reason.removeprefix(prefix), Frame(place["file"], symbol, source)
-    )
+    frame = Frame(place["file"], symbol, source)
+    return raised_signature(place["type"], reason.removeprefix(prefix), [frame])
 
 
 def _first_reason(before: str) -> str:
