@@ -1,5 +1,6 @@
-"""Python hunks that leave the syntax tree of their file as it is.
+"""Python hunks that leave the syntax tree of their file as it is, or annotate variables of functions otherwise.
 
+An annotation within a function is never evaluated, whatever it stands at (PEP 526), so it is no part of a tree here.
 A file is taken a run of top-level statements at a time: those that a hunk touches are parsed with it undone, the rest
 of the file is not. Each run is a module of its own, and what is not one counts as another tree, so that runs of equal
 trees make files of equal trees.
@@ -22,8 +23,11 @@ from afterd.vcs.enclosing import first_line, parse_python
 from afterd.vcs.hunks import split_lines, undone_lines
 
 SAME_TREE = "same syntax tree: only comments or layout differ"
+LOCAL_ANNOTATIONS = "only annotations within functions differ, which are never evaluated"
 _LINE_NUMBERS = re.compile(rb"lineno|currentframe|getsource|stacklevel|__code__")
 _COMMENT = re.compile(rb"#.*")
+_ANNOTATED = re.compile(rb"^\s+[\w.]+\s*:[^=\n]+", re.MULTILINE)
+_COMPILED_BY_ANNOTATIONS = re.compile(rb"\b(?:cython|mypyc)\b")
 
 
 def neutral_in_python(
@@ -39,11 +43,12 @@ def neutral_in_python(
     unseen = [hunk for hunk in hunks if hunk.id not in seen]
     names = {hunk.id for hunk in laid_out_anew(good, bad, unseen, docstrings=docstrings)}
     kept = [hunk for hunk in hunks if hunk.id not in names]
-    files = _Files(split_lines(good), split_lines(bad), docstrings=docstrings)
+    files = _files(good, bad, docstrings=docstrings)
     if names and (added or files.make_good(kept)):
         for hunk in hunks:
             if hunk.id in names:
-                yield hunk.id, SAME_TREE
+                laid_out = not docstrings or files.has_same_words(hunk)
+                yield hunk.id, SAME_TREE if laid_out else LOCAL_ANNOTATIONS
 
 
 def shifting_seen_lines(bad: bytes, hunks: Sequence[Change]) -> Sequence[Change]:
@@ -57,7 +62,7 @@ def laid_out_anew(
     good: bytes, bad: bytes, hunks: Sequence[Change], *, docstrings: bool
 ) -> Sequence[Change]:
     """The hunks whose reversal leaves the bad version's tree as it is, though a line number may be another."""
-    files = _Files(split_lines(good), split_lines(bad), docstrings=docstrings)
+    files = _files(good, bad, docstrings=docstrings)
     candidates = [hunk for hunk in hunks if files.is_plausible(hunk)]
     module = parse_python(bad) if candidates else None
     if module is None:
@@ -67,19 +72,32 @@ def laid_out_anew(
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """The lines of both versions."""
+    """The lines of both versions. ``docstrings``, ``annotations``: whether these are part of a tree, the latter within
+    functions.
+    """
 
     good: Sequence[bytes]
     bad: Sequence[bytes]
     docstrings: bool
+    annotations: bool
 
     def is_plausible(self, hunk: Change) -> bool:
-        """Whether the words of both sides agree, comments aside: a tree is only built for those."""
-        if not self.docstrings:
+        """Whether the words of both sides agree, comments and annotations aside: a tree is only built for those."""
+        if not self.docstrings or self.has_same_words(hunk):
             return True
+        return not self.annotations and any(
+            _ANNOTATED.search(b"".join(lines)) for lines in self._sides(hunk)
+        )
+
+    def has_same_words(self, hunk: Change) -> bool:
+        """Whether the words of both sides agree, comments aside."""
+        old, new = self._sides(hunk)
+        return _words(old) == _words(new)
+
+    def _sides(self, hunk: Change) -> tuple[Sequence[bytes], Sequence[bytes]]:
         old = self.good[hunk.old.start - 1 : hunk.old.end - 1] if hunk.old.count else []
         new = self.bad[hunk.new.start - 1 : hunk.new.end - 1] if hunk.new.count else []
-        return _words(old) == _words(new)
+        return old, new
 
     def make_good(self, hunks: Sequence[Change]) -> bool:
         """Whether undoing just ``hunks`` gives the good file's tree."""
@@ -94,9 +112,16 @@ class _Files:
         if not self.docstrings:
             _drop_docstrings(module)
         try:
-            return ast.dump(module)
+            return ast.dump(
+                module if self.annotations else _WithoutLocalAnnotations().visit(module)
+            )
         except RecursionError:
             return None
+
+
+def _files(good: bytes, bad: bytes, *, docstrings: bool) -> _Files:
+    compiled = any(map(_COMPILED_BY_ANNOTATIONS.search, (good, bad)))
+    return _Files(split_lines(good), split_lines(bad), docstrings, annotations=compiled)
 
 
 @dataclass(slots=True)
@@ -194,3 +219,41 @@ def _drop_docstrings(module: ast.Module) -> None:
                 and isinstance(first.value.value, str)
             ):
                 first.value.value = ""
+
+
+class _WithoutLocalAnnotations(ast.NodeTransformer):
+    """Gives values without an annotation within functions, but in those that say where a name is from: there an
+    annotation may be an error.
+    """
+
+    def __init__(self) -> None:
+        self._within = False
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """No expression holds a statement."""
+        return node if isinstance(node, ast.expr) else super().visit(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
+        """A function's own statements, and those of functions in it."""
+        told = any(isinstance(each, ast.Global | ast.Nonlocal) for each in ast.walk(node))
+        return self._visited(node, within=not told)
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815 - ast's own names
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        """A class keeps what its fields are annotated with."""
+        return self._visited(node, within=False)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        """What is given; a name that is only annotated belongs to the function all the same."""
+        if not self._within:
+            return node
+        if node.value is None:
+            return ast.AnnAssign(node.target, ast.Constant(None), None, node.simple)
+        return ast.Assign([node.target], node.value)
+
+    def _visited(self, node: ast.stmt, *, within: bool) -> ast.AST:
+        outside, self._within = self._within, within
+        self.generic_visit(node)
+        self._within = outside
+        return node

@@ -18,7 +18,7 @@ from afterd.model.change import ChangeList
 from afterd.vcs.diff import changes_between
 from afterd.vcs.kinds import FileRules
 from afterd.vcs.pruning import COMMENTS, DOCUMENTATION, WHITE_SPACE, prune, with_pruned
-from afterd.vcs.same_tree import SAME_TREE
+from afterd.vcs.same_tree import LOCAL_ANNOTATIONS, SAME_TREE
 from afterd.vcs.variants import Variants
 
 
@@ -98,6 +98,52 @@ def test_c(made: Made, good: str, bad: str, reasons: list[str]) -> None:
 )
 def test_python(made: Made, good: str, bad: str, reasons: list[str]) -> None:
     assert [change.pruned for change in _pruned(made, "a__py", good, bad).changes] == reasons
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "reason"),
+    [
+        ("def f():\n    a: int = 1\n", "def f():\n    a: float = 1\n", LOCAL_ANNOTATIONS),
+        ("def f():\n    a = []\n", "def f():\n    a: list[int] = []\n", LOCAL_ANNOTATIONS),
+        ("def f():\n    a: int\n", "def f():\n    a: float\n", LOCAL_ANNOTATIONS),
+        (
+            "async def f(o):\n    o.a: A = 1\n",
+            "async def f(o):\n    o.a: B = 1\n",
+            LOCAL_ANNOTATIONS,
+        ),
+        (
+            "class C:\n  def f(self):\n    if 1:\n      a: A = 1\n",
+            "class C:\n  def f(self):\n    if 1:\n      a: B = 1\n",
+            LOCAL_ANNOTATIONS,
+        ),
+        ("def f():\n    a: int = 1\n", "def f():\n    a: float = 2\n", ""),
+        ("def f():\n    g(a)\n", "def f():\n    a: int\n    g(a)\n", ""),  # a local name now
+        ("def f():\n    a: A = 1; a\n", "def f():\n    a: A\n    a\n", ""),
+        ("a: int = 1\n", "a: float = 1\n", ""),
+        ("class C:\n    a: int = 1\n", "class C:\n    a: float = 1\n", ""),
+        (
+            "def f():\n  class C:\n    a: int = 1\n",
+            "def f():\n  class C:\n    a: float = 1\n",
+            "",
+        ),
+        ("def f(a: int):\n    pass\n", "def f(a: float):\n    pass\n", ""),
+        (
+            "def f():\n    global a\n    a = 1\n",
+            "def f():\n    global a\n    a: int = 1\n",  # this is refused
+            "",
+        ),
+        (
+            "import cython\ndef f():\n    a: cython.int = 1\n",
+            "import cython\ndef f():\n    a: cython.long = 1\n",
+            "",
+        ),
+    ],
+)
+def test_annotations_within_functions_are_never_evaluated(
+    made: Made, good: str, bad: str, reason: str
+) -> None:
+    changes = _pruned(made, "a.py", good, bad).changes
+    assert {change.pruned for change in changes} == {reason}
 
 
 def test_docstrings_are_comments_when_configured(made: Made) -> None:
