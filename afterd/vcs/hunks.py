@@ -276,7 +276,8 @@ def lines_are_similar(old: bytes, new: bytes) -> bool:
 def _blocks(span: LineSpan, text: SourceText) -> list[int]:
     """Offsets at which a new block starts after a blank line, with all brackets of the span closed.
 
-    A block starts in column 0, or is a definition as far indented as the span's first line.
+    A block starts in column 0, or is a definition as far indented as the span's first line; where blocks are indented,
+    as whatever came before it in the span, or less: the span may begin within a function and go on with others.
     """
     structure, first = text.layout, span.start - 1
     if structure is None:
@@ -289,6 +290,8 @@ def _blocks(span: LineSpan, text: SourceText) -> list[int]:
         gap = first + offset
         if text.language.braced and structure.depth[gap] < structure.depth[first]:
             return cuts  # a bracket from before the span was closed: what follows belongs elsewhere
+        if not text.language.braced and structure.complete[gap] and _is_code(lines[offset]):
+            column = min(column, indent(lines[offset]))
         starts = not lines[offset - 1].strip() and _starts_block(lines[offset], column)
         balanced = not text.language.braced or structure.depth[gap] == structure.depth[first]
         if starts and filled and balanced and structure.complete[gap]:
@@ -296,6 +299,10 @@ def _blocks(span: LineSpan, text: SourceText) -> list[int]:
             filled = False
         filled = filled or bool(lines[offset].strip())
     return cuts
+
+
+def _is_code(line: bytes) -> bool:
+    return line.strip()[:1] not in {b"", b"#"}
 
 
 def _starts_block(line: bytes, column: int) -> bool:

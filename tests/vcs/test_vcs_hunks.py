@@ -113,6 +113,27 @@ _FUNCTIONS = "int f(void)\n{\n\n  return 1;\n}\n\n/* g */\nint g(void)\n{\n  ret
             "",
             [1, 4],
         ),
+        (
+            Language.PYTHON,  # the end of a method, and two more, one of which holds a function
+            "class A:\n  def f(self):\n    a\n",
+            "    b\n\n  def g(self):\n    c\n\n    def h(): 1\n\n    h()\n\n  def i(self):\n    2\n",
+            "",
+            [1, 3, 10],
+        ),
+        (
+            Language.PYTHON,
+            "def f():\n    a\n",
+            "    b\n\ndef g():\n    c\n\n    def h(): 1\n\n    h()\n",
+            "",
+            [1, 3],
+        ),
+        (
+            Language.PYTHON,  # functions under a condition are no blocks of their own
+            "def f():\n",
+            "    if a:\n\n        def g(): 1\n\n    b\n\n    def h(): 2\n",
+            "",
+            [1, 7],
+        ),
         (Language.PYTHON, "def f():\n", "    a = 1\n\n    b = 2\n", "", [1]),
         (Language.PYTHON, "x = 1\n", 's = """\n\ndef f(): 1\n"""\n\ny = 1\n', "", [1, 6]),
         (Language.PYTHON, "x = 1\n", "s = (\n\ny\n\n", "z\n", [1]),
