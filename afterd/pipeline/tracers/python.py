@@ -40,6 +40,11 @@ from afterd.trace.python.source import (
 from afterd.vcs.trees import TreeReader
 from afterd.workspace import FailingTest, Range, Workspace, python_request
 
+_POSTPONING = [
+    3,
+    14,
+]  # the version from which on annotations are evaluated when somebody asks for them
+
 
 def traced_python(
     workspace: Workspace, wanted: Range, test: FailingTest, *, hangs: bool, unread: int = 0
@@ -181,6 +186,7 @@ def _variant_check(
         executed_lines(pair),
         loaded_files(pair),
         nameless_changes(wanted.changes.changes),
+        postponed=pair.mine.traces[0].raw.header["python"] >= _POSTPONING,
     )
 
 

@@ -56,6 +56,7 @@ ABOVE = (
 
 _PAIR = "\ndef pair(a, b=2, c=3):\n    return ({})\n{} = pair(1)\n"
 
+POSTPONED = "from __future__ import annotations\n"
 CASES = {
     "the bad version": Case(SPANS, {}, SPANS, ""),
     "does not parse": Case(SPANS, SPANS, {"src/p/spans.py": "class Span\n"}, "SyntaxError"),
@@ -349,6 +350,31 @@ CASES = {
         frozenset({1, 2, 3}),
         frozenset({1, 2, 3}),
         certain=True,
+    ),
+    "an annotation of a function that every import makes": Case(
+        {"a.py": "x = 1\ndef f(y: x): pass\n"},
+        {"a.py": "z = 1\ndef f(y: z): pass\n"},
+        {"a.py": "x = 1\ndef f(y: z): pass\n"},
+        "name 'z' is not defined",
+        frozenset({1, 2}),
+        frozenset({1, 2}),
+        certain=True,
+    ),
+    "an annotation that is evaluated when somebody asks for it": Case(
+        {"a.py": f"{POSTPONED}x = 1\ndef f(y: x): pass\n"},
+        {"a.py": f"{POSTPONED}z = 1\ndef f(y: z): pass\n"},
+        {"a.py": f"{POSTPONED}x = 1\ndef f(y: z): pass\n"},
+        "name 'z' is not defined",
+        frozenset({1, 2, 3}),
+        frozenset({1, 2, 3}),
+    ),
+    "an annotation within a function, which is never evaluated": Case(
+        {"a.py": "x = 1\ndef f():\n    y: x = 1\n"},
+        {"a.py": "z = 1\ndef f():\n    y: z = 1\n"},
+        {"a.py": "x = 1\ndef f():\n    y: z = 1\n"},
+        "",
+        frozenset({1, 2, 3}),
+        frozenset({1, 2, 3}),
     ),
     "on some imports only": Case(
         {"a.py": "x = 1\nif x > 1:\n    y = x\n"},

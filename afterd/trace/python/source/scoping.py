@@ -22,11 +22,14 @@ _ENTRY = 0
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A name that is read at a place; ``local``: its function binds it, but only further down."""
+    """A name that is read at a place; ``local``: its function binds it, but only further down; ``annotates``: it is
+    read when the annotation is evaluated that it stands in, if ever.
+    """
 
     name: str
     place: Place
     local: bool = False
+    annotates: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ class _Read:
     until: int
     place: Place
     deferred: bool
+    annotates: bool = False
 
 
 @dataclass(slots=True)
@@ -115,7 +119,7 @@ class _Walk:
                 if not _binds_in_time(read, scope):
                     local = scope.deferred and read.name in scope.bound
                     deferred = read.deferred or _within_function(scope)
-                    yield Use(read.name, read.place, local), scope, deferred
+                    yield Use(read.name, read.place, local, read.annotates), scope, deferred
 
     def _visit(self, node: ast.AST, scope: _Scope) -> None:
         self._at += 1
@@ -156,7 +160,8 @@ class _Walk:
                     self._read(target.id, node, scope)
                 self._all([value, target], scope)
             case ast.AnnAssign(target=target, annotation=annotation, value=given):
-                self._deferred(annotation, scope)
+                if not scope.deferred:  # within a function none is evaluated
+                    self._annotated(annotation, scope)
                 self._all([given] if given else [], scope)
                 if given or scope.deferred or not isinstance(target, ast.Name):
                     self._visit(target, scope)
@@ -178,7 +183,7 @@ class _Walk:
         else:
             self._all(node.decorator_list, scope)
             for annotation in (*(each.annotation for each in arguments), node.returns):
-                self._deferred(annotation, scope)
+                self._annotated(annotation, scope)
             self._bind(node.name, scope)
             body = [*node.body]
         own.bound.update({each.arg: _ENTRY for each in arguments})
@@ -202,15 +207,14 @@ class _Walk:
             read.until = max(read.until, self._at)
         self._all(node.orelse, scope)
 
-    def _deferred(self, annotation: ast.AST | None, scope: _Scope) -> None:
-        """An annotation may never be evaluated."""
+    def _annotated(self, annotation: ast.AST | None, scope: _Scope) -> None:
+        """An annotation may be evaluated when all of the module was."""
         if annotation is None:
             return
         first = len(scope.reads)
         self._visit(annotation, scope)
         for read in scope.reads[first:]:
-            read.deferred, read.until = True, 1 << 60
-            read.place = read.place.doubted()
+            read.deferred, read.until, read.annotates = True, 1 << 60, True
 
     def _read(self, name: str, node: ast.AST, scope: _Scope) -> None:
         scope.reads.append(_Read(name, self._at, self._at, self._places.of(node), deferred=False))

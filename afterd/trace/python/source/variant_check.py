@@ -30,6 +30,7 @@ from afterd.trace.python.source.tuples import Values
 FilesOf = Callable[[ChangeSet], Mapping[str, str]]
 """The files of a variant: their content's id by path."""
 _NOWHERE = Place("", certain=False)
+_POSTPONED = ("__future__", "annotations")
 
 
 Lines = Mapping[str, frozenset[int]]
@@ -60,6 +61,8 @@ class VariantCheck:
 
     ``lines``: what the bad and the good version's runs executed, if that is known; ``loaded``: the files
     that any process of either loaded: no others are read. ``nameless``: changes that cannot be at fault.
+    ``postponed``: whether the interpreter evaluates an annotation when somebody asks for it (Python 3.14, PEP 649), as
+    a file may say of its own (PEP 563).
     """
 
     def __init__(
@@ -70,9 +73,12 @@ class VariantCheck:
         lines: tuple[Lines, Lines] = ({}, {}),
         loaded: Collection[str] = (),
         nameless: ChangeSet = NOTHING,
+        *,
+        postponed: bool = False,
     ) -> None:
         self._files_of = files_of
         self._nameless = nameless
+        self._postponed = postponed
         self._read = read
         self._everything = everything
         self._mentions: dict[str, Mentions] = {}
@@ -211,7 +217,9 @@ class VariantCheck:
     def _file(self, path: str, identifier: str) -> _File:
         found = self._files.get((path, identifier))
         if found is None:
-            found = self._files[path, identifier] = _File.of(path, self._of(identifier))
+            found = self._files[path, identifier] = _File.of(
+                path, self._of(identifier), postponed=self._postponed
+            )
         return found
 
     def _of(self, identifier: str) -> Mentions:
@@ -245,17 +253,20 @@ class _File:
     imports: tuple[tuple[str, str, Place], ...]
     stars: frozenset[str]
     called: frozenset[str]
+    postpones: bool
 
     @classmethod
-    def of(cls, path: str, found: Mentions) -> Self:
-        """The file with these mentions."""
+    def of(cls, path: str, found: Mentions, *, postponed: bool = False) -> Self:
+        """The file with these mentions, of an interpreter that may have all annotations ``postponed``."""
         meant = (
             (_absolute(path, each.level, each.module), each.name, each.place)
             for each in found.imports
         )
         stars = frozenset(_absolute(path, each.level, each.module) for each in found.stars)
         called = frozenset(call.name for call in found.calls)
-        return cls(path, found, module_names(path), tuple(meant), stars, called)
+        told = any((each.module, each.name) == _POSTPONED for each in found.imports)
+        modules, imports = module_names(path), tuple(meant)
+        return cls(path, found, modules, imports, stars, called, postpones=postponed or told)
 
 
 class _Program:
@@ -327,7 +338,8 @@ class _Program:
                 yield Fault(file.path, said, use.place)
             elif use.name not in brought:
                 said = f"NameError: name '{use.name}' is not defined"
-                yield Fault(file.path, said, use.place)
+                doubted = use.annotates and file.postpones
+                yield Fault(file.path, said, use.place.doubted() if doubted else use.place)
 
     def _brought(self, file: _File, seen: frozenset[str]) -> frozenset[str]:
         """The names that a file has from stars: of a module of the program all that it binds.
