@@ -1,7 +1,8 @@
-"""A variant that fails later in its test than the bad version: that one's fault is repaired, and another is left.
+"""A variant that fails otherwise than the bad version: what else must be undone.
 
-Where several assertions of a test have a guilty change each, undoing the first one's leads to the next. What else must
-be undone is told by the failure, or else by the variant's own recorded run, as the first change was by the bad one's.
+Where several assertions of a test have a guilty change each, undoing the first one's leads to the next; and where a
+rewrite hands something else on, who makes it must be undone with who takes it. That is told by the failure, or else by
+the variant's own recorded run, as the first change was by the bad one's.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from afterd.causality.trials import CameFurther, Clashing
+from afterd.causality.trials import Clashing
 from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, ChangeSet, in_order
 
@@ -17,11 +18,11 @@ from afterd.model.change import NOTHING, ChangeSet, in_order
 @dataclass(slots=True)
 class Further:
     """``told``: what a variant's other failure says must be undone as well; ``led_to``: what the causes of its own
-    failure lead to, which is asked of few variants, ``left`` of them.
+    failure lead to, which is asked of those that are ``worth_recording``, few of them: so many are ``left``.
     """
 
     told: Clashing
-    came_further: CameFurther
+    worth_recording: Callable[[ChangeSet], bool]
     led_to: Callable[[ChangeSet], ChangeSet]
     left: int = SEARCH.otherwise
     known: dict[ChangeSet, ChangeSet] = field(default_factory=dict)
@@ -29,7 +30,7 @@ class Further:
     def clashing(self, reverted: ChangeSet) -> ChangeSet:
         """What must be undone as well, for a variant not to fail as it did; empty where that is not known."""
         told = self.told(reverted)
-        if told or len(reverted) > SEARCH.put_back or not self.came_further(reverted):
+        if told or len(reverted) > SEARCH.put_back or not self.worth_recording(reverted):
             return told
         if reverted not in self.known and self.left:
             self.left -= 1
@@ -37,10 +38,9 @@ class Further:
         return self.known.get(reverted, NOTHING)
 
     def notes(self, undone: ChangeSet) -> list[str]:
-        """What was seen of variants whose later failures led to a part of what is ``undone`` in the answer."""
+        """What was seen of variants whose own failures led to a part of what is ``undone`` in the answer."""
         return [
-            f"Without {', '.join(in_order(reverted))} the test comes further and fails otherwise,"
-            f" for {', '.join(in_order(led))}."
+            f"Without {', '.join(in_order(reverted))} the test fails otherwise, for {', '.join(in_order(led))}."
             for reverted, led in self.known.items()
             if led and reverted | led <= undone
         ]

@@ -29,7 +29,6 @@ from afterd.causality.deltas.history import (
     commit_guilt,
     made_after,
     made_before,
-    newest_commit,
     oldest_commit,
 )
 from afterd.causality.further import Further
@@ -39,6 +38,7 @@ from afterd.causality.kinship import kinship
 from afterd.causality.leading import lead_by_names, lead_by_text
 from afterd.causality.led_back import led_back
 from afterd.causality.needs import Needs
+from afterd.causality.own_versions import verdict_with
 from afterd.causality.reversion import Reversion, TrialsSpentError
 from afterd.causality.shrinking import Root
 from afterd.causality.signs import Sign, odds_of
@@ -102,7 +102,7 @@ class Loop:
             oracles.closure.bringing,
         )
         self._needs = Needs(changes, self._auxiliary, oracles.closure)
-        self._further = Further(oracles.clashing, oracles.came_further, self._led_to_without)
+        self._further = Further(oracles.clashing, self._worth_recording, self._led_to_without)
         self._trials = Trials(
             oracles.outcome,
             self._auxiliary,
@@ -239,6 +239,14 @@ class Loop:
         of = self._everything - reverted, self._oracles.without(reverted), self._progress
         return None if execution is None else Loop(execution, left, *of)
 
+    def _worth_recording(self, reverted: ChangeSet) -> bool:
+        """Whether the own run of a variant that fails otherwise is recorded for what it lacks. Where it must be built
+        for that, only one that came further in the test.
+        """
+        if self._oracles.came_further(reverted):
+            return True
+        return not self._standing.proves and self._trials.failed_otherwise(reverted)
+
     def _led_to_without(self, reverted: ChangeSet) -> ChangeSet:
         """What the causes of a variant's own failure lead to, without a run; nothing where they lead to several."""
         without = self._without(reverted)
@@ -265,7 +273,7 @@ class Loop:
         """
         try:
             while later := made_after(self._oracles.commits, self._changes, root.changes):
-                verdict = self._verdict_with(root)
+                verdict = verdict_with(root, self._oracles, self._changes)
                 if verdict is Verdict.FAIL:
                     break
                 own = root.changes | root.auxiliary
@@ -315,20 +323,6 @@ class Loop:
         """A root out of the suspects that came later, where it takes nothing of what repairs the test as well along."""
         found = self._reversion.leading(led[: SEARCH.leaders])
         return None if found is None or (found.changes | found.auxiliary) & own else found
-
-    def _verdict_with(self, root: Root) -> Verdict:
-        """What the test says of the version with which all of a root was there, and nothing that came later; where that
-        one cannot be tested, of one a little later, in leaps: it tells as much where it is green (flask-admin).
-        """
-        commits = self._oracles.commits
-        commit = newest_commit(commits, self._changes, root.changes)
-        place, leap = commits.index(commit) if commit else len(commits), 1
-        while place < len(commits):
-            verdict = self._oracles.verdict_at(commits[place])
-            if verdict is not Verdict.UNRESOLVED:
-                return verdict
-            place, leap = place + leap, 2 * leap
-        return Verdict.UNRESOLVED
 
     def further(self, deep: int) -> ChangeSet:
         """What the causes, or those of further failures, lead to; nothing where they lead nowhere."""

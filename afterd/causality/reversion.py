@@ -216,7 +216,11 @@ class Reversion:
             field = _costlier(field, self._unlinked)
             if linked in self._attempts.seen:
                 continue
-            first = self._try_standing(linked, field)
+            first = (
+                self._try_standing(linked, field)
+                if passing is None or not self._shrinking.takes_as_much(passing, linked)
+                else self._shrinking.beside(passing, linked)
+            )
             field = _costlier(field, _taking_along(field, first))
             trial = self._followed(first, halved=passing is None)
             left *= passing is not None or not self._tells_another_way(whole, first, trial)

@@ -168,14 +168,23 @@ class Shrinking:
             yield trial
 
     def _part(self, passing: Trial, left: ChangeSet) -> Trial:
-        """The trial of a part of what passes, with what it needs; where a text asks for as much as was undone before,
-        which would tell nothing, with what went along.
-        """
-        trials = self._attempts.trials
-        along = trials.suspected_along(left)
-        if along is not None and len(left | along) >= len(passing.reverted):
-            return trials.beside(left, passing.auxiliary)
+        """The trial of a part of what passes, with what it needs; where that is as much, with what went along."""
+        if self.takes_as_much(passing, left):
+            return self.beside(passing, left)
         return self._attempts.make(left)
+
+    def takes_as_much(self, passing: Trial, left: ChangeSet) -> bool:
+        """Whether a text asks for as much to go along with a part of what passes as was undone before, which would tell
+        nothing.
+        """
+        along = self._attempts.trials.suspected_along(left)
+        return along is not None and len(left | along) >= len(passing.reverted)
+
+    def beside(self, passing: Trial, left: ChangeSet) -> Trial:
+        """The trial of a part of what passes, with what went along."""
+        trial = self._attempts.trials.beside(left, passing.auxiliary)
+        self._attempts.note(trial)
+        return trial
 
     def _one_less(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
         """Puts back one change at a time, the least suspicious first, and before them those of which no text says that

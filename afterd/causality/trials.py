@@ -166,6 +166,11 @@ class Trials:
         otherwise = trial.outcome.reason is Unresolved.DIFFERENT_FAILURE
         return otherwise and self._came_further(trial.reverted)
 
+    def failed_otherwise(self, reverted: ChangeSet) -> bool:
+        """Whether a variant, which was run, failed, but not as the bad version does."""
+        seen = self._seen.get(reverted)
+        return seen is not None and seen.reason is Unresolved.DIFFERENT_FAILURE
+
     def unlinked(self, asked: ChangeSet) -> ChangeSet:
         """The part of ``asked`` that a linker's errors speak of; empty where it builds or they do not."""
         if not self.proves or self._auxiliary.is_incomplete(asked):

@@ -325,6 +325,10 @@ class Ledger:
         self._build_seconds += attempt.outcome.build_seconds
         self._test_seconds += attempt.outcome.test_seconds
 
+    def record_traced(self) -> None:
+        """Count a run of a variant that was recorded, to see why it fails: it is one of the search's."""
+        self.tests += 1
+
     @property
     def seconds_left(self) -> float | None:
         """Seconds until the budget is spent, not below 0; None where it has no such end."""

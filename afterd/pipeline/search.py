@@ -136,7 +136,7 @@ def search(
             similarity=clock.over(Phase.COMPARE, similarity_to_test)(
                 case, wanted, oracle, tracing.lines
             ),
-            traced=clock.over(Phase.TRACE, tracing.variant),
+            traced=clock.over(Phase.TRACE, partial(_recorded_variant, oracle, tracing)),
             clashing=variants.clashing,
             closure=tracing.closure,
             commits=wanted.changes.commits,
@@ -175,6 +175,14 @@ def search(
             return replace(found, story_seconds=seconds)
         tested, followed = told.interventions, told.followed
         return replace(found, story_seconds=seconds, interventions=tested, followed=followed)
+
+
+def _recorded_variant(oracle: Oracle, tracing: Tracing, reverted: ChangeSet) -> Execution | None:
+    """The run of a variant, which counts as one of the search's; None where it is not recorded."""
+    found = tracing.variant(reverted)
+    if found is not None:
+        oracle.ledger.record_traced()
+    return found
 
 
 def _whole_files(undone: Iterable[Change | None]) -> Iterator[str]:

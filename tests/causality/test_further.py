@@ -1,4 +1,4 @@
-"""Which variants are recorded for what failed later in their test."""
+"""Which variants are recorded for why they fail otherwise."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from afterd.causality.further import Further
 from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, ChangeSet
 
-CAME = frozenset({"c1"}), frozenset({"c2"}), frozenset({"c3"})
+WORTH = frozenset({"c1"}), frozenset({"c2"}), frozenset({"c3"})
 MANY = frozenset(f"c{number}" for number in range(1, SEARCH.put_back + 2))
 
 
@@ -17,13 +17,13 @@ MANY = frozenset(f"c{number}" for number in range(1, SEARCH.put_back + 2))
     [
         ("c1", NOTHING, {"c9"}),
         ("c1", frozenset({"c5"}), {"c5"}),  # the failure says it
-        ("c7", NOTHING, NOTHING),  # it failed no later
+        ("c7", NOTHING, NOTHING),  # it is not worth a recording
     ],
 )
-def test_what_a_later_failure_leads_to_is_undone_as_well(
+def test_what_another_failure_leads_to_is_undone_as_well(
     reverted: str, told: ChangeSet, clash: ChangeSet
 ) -> None:
-    further = Further(lambda _: told, CAME.__contains__, lambda _: frozenset({"c9"}))
+    further = Further(lambda _: told, WORTH.__contains__, lambda _: frozenset({"c9"}))
     assert further.clashing(frozenset({reverted})) == clash
 
 
@@ -35,10 +35,10 @@ def test_few_are_recorded_and_each_once() -> None:
         return frozenset({"c9"})
 
     further = Further(lambda _: NOTHING, lambda _: True, led_to)
-    found = [further.clashing(each) for each in (MANY, *CAME[:2], *CAME)]
-    assert recorded == [*CAME[: SEARCH.otherwise]]
+    found = [further.clashing(each) for each in (MANY, *WORTH[:2], *WORTH)]
+    assert recorded == [*WORTH[: SEARCH.otherwise]]
     assert found == [NOTHING, *[{"c9"}] * 4, NOTHING]
-    assert further.notes(CAME[0] | {"c9", "c8"}) == [
-        "Without c1 the test comes further and fails otherwise, for c9."
+    assert further.notes(WORTH[0] | {"c9", "c8"}) == [
+        "Without c1 the test fails otherwise, for c9."
     ]
-    assert not further.notes(CAME[0]), "what it led to is not in the answer"
+    assert not further.notes(WORTH[0]), "what it led to is not in the answer"
