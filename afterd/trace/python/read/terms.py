@@ -28,6 +28,7 @@ from afterd.model.term import (
     reads,
 )
 from afterd.trace.python.read.cells import Cells
+from afterd.trace.python.read.choices import Choices
 from afterd.trace.python.read.comparisons import Comparisons
 from afterd.trace.python.read.evaluation import constant
 from afterd.trace.python.read.frames import Frame
@@ -62,6 +63,7 @@ class Terms:
         self.trace = trace
         self.cells = cells
         self.comparisons = Comparisons(self)
+        self.choices = Choices(self, trace)
         self._builders: dict[str, Callable[[Node, int, Frame, int], Term]] = {
             "Constant": self._constant,
             "Name": self._name,
@@ -70,7 +72,8 @@ class Terms:
             "Subscript": self._subscript,
             "BinOp": self._binary,
             "UnaryOp": self._unary,
-            "BoolOp": self._boolean,
+            "BoolOp": self.choices.boolean,
+            "IfExp": self.choices.conditional,
             "Compare": self.comparisons.term,
             "JoinedStr": self._joined,
             "Call": self._call,
@@ -128,7 +131,7 @@ class Terms:
         if build is not None:
             return build(node, position, frame, depth - 1)
         reason = _REASONS.get(node.type, f"{node.type} expression")
-        return self._opaque(node, position, frame, reason)
+        return self.opaque(node, position, frame, reason)
 
     def condition(self, node: Node, position: int, frame: Frame, *, outcome: bool) -> Term:
         """The truth of an expression, as a BOOL term whose value is ``outcome``."""
@@ -217,7 +220,7 @@ class Terms:
         if row is not None:
             return self.read(row, node.source)
         why = f"{node.source} was set in code that is not followed"
-        return self._opaque(node, position, frame, why)
+        return self.opaque(node, position, frame, why)
 
     def _subscript(self, node: Node, position: int, frame: Frame, depth: int) -> Term:
         row = self.cells.contents.item(node, position, frame)
@@ -234,7 +237,7 @@ class Terms:
                 return self.concrete(
                     self.cells.value_of(node, position, frame), f"{node.source}: an item", found
                 )
-        return self._opaque(node, position, frame, f"{node.source}: an item")
+        return self.opaque(node, position, frame, f"{node.source}: an item")
 
     def display(self, node: Node, position: int, frame: Frame) -> tuple[Node, int, Frame] | None:
         """The list, tuple or dict display a name stands for, and where it was evaluated; None where something was
@@ -259,7 +262,7 @@ class Terms:
             return Apply(_INTEGER[node["op"]], (left, right), INT)
         if left.sort == right.sort == STRING and node["op"] == "Add":
             return Apply(Op.STR_CONCAT, (left, right), STRING)
-        return self._opaque(node, position, frame, f"{node['op']} on values that are not modelled")
+        return self.opaque(node, position, frame, f"{node['op']} on values that are not modelled")
 
     def _unary(self, node: Node, position: int, frame: Frame, depth: int) -> Term:
         operand = node["operand"]
@@ -271,31 +274,7 @@ class Terms:
             return Apply(Op.NOT, (inner,), BOOL)
         if node["op"] == "USub" and term.sort == INT:
             return Apply(Op.NEG, (term,), INT)
-        return self._opaque(node, position, frame, f"{node['op']} on a value that is not modelled")
-
-    def _boolean(self, node: Node, position: int, frame: Frame, depth: int) -> Term:
-        """``and`` and ``or``: the operands that were evaluated, in order."""
-        evaluated = self.operands(node, position, frame)
-        terms = [self.term(part, position, frame, depth) for part, _ in evaluated]
-        if not terms:
-            return self._opaque(node, position, frame, "an operand that left no trace")
-        if len(terms) == 1:
-            return terms[0]
-        if all(term.sort == BOOL for term in terms):
-            return Apply(Op.AND if node["op"] == "And" else Op.OR, tuple(terms), BOOL)
-        found = [read for term in terms for read in reads(term)]
-        last = evaluated[-1][1]
-        return self.concrete(self.trace.value(last), f"{node['op'].lower()} of objects", found)
-
-    def operands(self, node: Node, position: int, frame: Frame) -> list[tuple[Node, int]]:
-        """The operands of a BoolOp that this evaluation reached, with their rows."""
-        found: list[tuple[Node, int]] = []
-        for part in node["values"]:
-            row = self.trace.last_at(part, frame, position + 1)
-            if row is None or (found and row < found[-1][1]):
-                break
-            found.append((part, row))
-        return found
+        return self.opaque(node, position, frame, f"{node['op']} on a value that is not modelled")
 
     def outcome(self, node: Node, position: int, frame: Frame) -> bool | Unknown:
         """A condition's truth where a row tells it."""
@@ -321,7 +300,7 @@ class Terms:
             inner = part if part.type == "Constant" else part["value"]
             term = self.term(inner, position, frame, depth)
             if not plainly or term.sort != STRING:
-                return self._opaque(node, position, frame, "a formatted string")
+                return self.opaque(node, position, frame, "a formatted string")
             parts.append(term)
         if len(parts) < 2:
             return parts[0] if parts else Const("", STRING)
@@ -345,7 +324,7 @@ class Terms:
             modelled = self._string_method(function, arguments[0], position, frame, depth)
             if modelled is not None:
                 return modelled
-        return self._opaque(node, position, frame, f"the result of {_called_name(node)}()")
+        return self.opaque(node, position, frame, f"the result of {_called_name(node)}()")
 
     def _looked_up(self, node: Node, position: int, frame: Frame) -> int | None:
         """``getattr(x, name)`` and ``d.get(key)`` by the row that wrote what they found."""
@@ -378,7 +357,8 @@ class Terms:
 
     # -- what is not followed ----------------------------------------------------------------
 
-    def _opaque(self, node: Node, position: int, frame: Frame, reason: str) -> Concrete:
+    def opaque(self, node: Node, position: int, frame: Frame, reason: str) -> Concrete:
+        """What an expression gave that the theory does not follow, for a reason."""
         value = self.cells.value_of(node, position, frame)
         sort = BOOL if node.type == "Compare" else None
         found = [*self.opaque_reads(node, position, frame), *self._origin(value, position)]
@@ -488,7 +468,6 @@ _REASONS = {
     "DictComp": "a dict comprehension",
     "GeneratorExp": "a generator",
     "Lambda": "a function",
-    "IfExp": "a conditional expression",
     "Await": "an awaited result",
     "Yield": "what was sent to a generator",
     "Starred": "an unpacked value",
