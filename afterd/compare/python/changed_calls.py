@@ -33,7 +33,7 @@ class ChangedCalls:
 
     def giving(self, position: int) -> tuple[Node, Frame] | None:
         """The changed call, and who made it, that gave the parameter at a row what green's run never bound, or
-        something else by another text.
+        something else by another text; of the call what is for this parameter, where that was altered.
         """
         trace = self._steps.trace
         node, frame = trace.node(position), trace.frame(position)
@@ -43,7 +43,9 @@ class ChangedCalls:
         if site is None or not self._ties.of_node(site[1]):
             return None
         if self._alignment.frame(frame) is None or self._is_given_otherwise(position):
-            return site[1:]
+            argument = self._steps.parameters.argument(position)
+            altered = argument is not None and self._ties.of_node(argument)
+            return (argument if argument is not None and altered else site[1]), site[2]
         return None
 
     def _is_given_otherwise(self, position: int) -> bool:

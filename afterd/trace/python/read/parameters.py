@@ -82,6 +82,14 @@ class Parameters:
         words = (word["value"] for word in expression["keywords"])
         return ", ".join(each.source for each in (*expression["args"], *words))
 
+    def argument(self, position: int) -> Node | None:
+        """What the parameter whose row is at ``position`` was given in its call; None where nothing there is for it
+        alone, or no call of the program is known.
+        """
+        frame = self.trace.frame(position)
+        call = None if frame is None else self.call_site(frame)
+        return None if call is None else self._argument(position, call[1], call[2])
+
     def is_default(self, position: int) -> bool:
         """Whether the parameter whose row is at ``position`` has its default's value."""
         node, frame = self.trace.node(position), self.trace.frame(position)
