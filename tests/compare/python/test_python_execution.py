@@ -19,8 +19,10 @@ from python_pairs import (
     traced_pair,
 )
 
+from afterd.causality.infection import Green, Role, role
 from afterd.compare.python.execution import PythonExecution
 from afterd.logic.evaluation import UNKNOWN, evaluate
+from afterd.logic.terms import distinct_reads
 from afterd.model.outcome import FailureKind
 from afterd.model.term import Apply, Op, Read, reads
 from afterd.model.trace import Alignment, Conduct, Step, StepKind
@@ -944,6 +946,46 @@ def test_what_both_texts_ask_for_is_what_it_was(tmp_path: Path) -> None:
     assert step.old is not None
     assert evaluate(step.old) is False
     assert step.value is True
+
+
+CHOSEN = {
+    "the side that was not taken is not read": (
+        "def shown(x): return '<' + x + '>'\ndef f(x):\n    y = {}\n    return y\n",
+        ("x", "shown(x) if x else None"),
+        ("f('')", "''"),
+        ({"x"}, Role.ENTRY),
+    ),
+    "another outcome of the test would have given something else": (
+        "def g(): return {}\ndef f():\n    y = 'a' if g() else other()\n    return y\n"
+        "def other(): return 'b'\n",
+        ("0", "1"),
+        ("f()", "'b'"),
+        ({"g"}, Role.CARRIER),
+    ),
+    "an operand that ended the evaluation": (
+        "def g(): return {}\ndef f(x):\n    y = g() or x\n    return y\n",
+        ("''", "'a'"),
+        ("f('b')", "'b'"),
+        ({"g"}, Role.CARRIER),
+    ),
+    "an operand that let it go on": (
+        "def g(): return {}\ndef f(x):\n    y = g() and x\n    return y\n",
+        ("''", "'a'"),
+        ("f('b')", "''"),
+        ({"g", "x"}, Role.CARRIER),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_what_chooses_among_expressions(name: str, tmp_path: Path) -> None:
+    text, texts, (call, expected), (read, part) = CHOSEN[name]
+    test = f"from lib import f\ndef test():\n    assert {call} == {expected}\n"
+    good, bad = ({"lib.py": text.format(each), "test_lib.py": test} for each in texts)
+    execution = traced_pair(tmp_path, good, bad)
+    step = next(s for s in reachable(execution) if s.text.startswith("y = "))
+    assert {each.name for each in distinct_reads(step.term)} == read
+    assert role(execution, Green(execution), step) is part
 
 
 def test_unknown_steps_and_notes(tmp_path: Path) -> None:
