@@ -309,6 +309,56 @@ def test_django_in_a_folder_of_its_own(tmp_path: Path) -> None:
     check_one_by_one(root, {"own.tests.TestA.test_bad"}, "own.tests.TestA.test_ok")
 
 
+TOX = """\
+[testenv]
+setenv =
+    PYTHONWARNINGS = all
+    {variable}
+    OTHER = {{envtmpdir}}/x
+commands =
+    python -m pip list
+    {command}
+    coverage report
+"""
+
+
+@pytest.mark.parametrize(
+    ("variable", "command"),
+    [
+        ("", "coverage run -m django test --settings=tests.settings {{posargs}}"),
+        (
+            "",
+            "python -W error -m django test --settings tests.settings -v 3 --failfast tests.test_a",
+        ),
+        (
+            "DJANGO_SETTINGS_MODULE = tests.settings",
+            "django-admin test --parallel {{posargs:tests}}",
+        ),
+        (
+            "DJANGO_SETTINGS_MODULE=tests.settings",
+            "{{envpython}} -m django test --pattern test_*.py",
+        ),
+    ],
+)
+def test_django_without_a_project(tmp_path: Path, variable: str, command: str) -> None:
+    """Many a package of Django's has settings beside its tests, which tox names: without these its modules could not
+    be imported, and all were "red before" (django-taggit).
+    """
+    test = "import unittest\nfrom django.test import TestCase\nfrom shop.models import A, value\n"
+    test += "class TestA(TestCase):\n    def test_ok(self): pass\n"
+    test += "    def test_bad(self): self.assertEqual(value, 2)\n"
+    database = "DATABASES = {'default': {'ENGINE': 'django.db.backends.sqlite3'}}\n"
+    models = "from django.db import models\nvalue = 1\nclass A(models.Model):\n"
+    models += "    id = models.AutoField(primary_key=True)\n"
+    settings = f"SECRET_KEY = 'x'\nINSTALLED_APPS = ['shop']\n{database}"
+    files = {"tests/settings.py": settings, "tests/__init__.py": "", "tests/test_a.py": test}
+    files |= {"setup.py": "", "shop/__init__.py": "", "shop/models.py": models}
+    files |= {"tox.ini": TOX.format(variable=variable, command=command.format())}
+    root = write(tmp_path, files)
+    assert detect(root).runner == "Django"
+    check_one_by_one(root, {"tests.test_a.TestA.test_bad"}, "tests.test_a.TestA.test_ok")
+
+
 def test_a_script_that_takes_no_labels_runs_all(tmp_path: Path) -> None:
     """As many a package of Django's has one: one of its tests cannot be run alone."""
     script = "import django\nfrom django.test.utils import get_runner\n"

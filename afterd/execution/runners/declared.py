@@ -12,6 +12,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from configparser import ConfigParser, Error
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ _KNOWN = {
 _ARGUMENTS = ("posargs", "args")
 _PYTHON = re.compile(r"(?:.*/)?python[\d.]*")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=.*")
+_SETS = re.compile(r"^\s*(\w+)\s*=\s*(.*?)\s*$", re.MULTILINE)
 _TAKES_VALUE = frozenset(
     {"--source", "--omit", "--include", "--rcfile", "--context", "--data-file", "--concurrency"}
 )
@@ -65,20 +67,35 @@ def what_runs(command: tuple[str, ...]) -> str:
     return " ".join(started[: 2 if started[:1] == ["setup.py"] else 1])
 
 
+def declared_variables(root: Path) -> dict[str, str]:
+    """The variables that tox sets for the tests, but those whose values are filled in by what tox alone knows."""
+    inside = _table(toml(root / "pyproject.toml").get("tool", {}), "tox")
+    lines = "\n".join(said["setenv"] for said in _ini_sections(root, inside) if "setenv" in said)
+    given = dict(_SETS.findall(lines))
+    for tables in (toml(root / "tox.toml"), inside):
+        given |= _table(_table(tables, "env_run_base"), "set_env")
+    filled = {name: _FILLED_IN.sub(_filled_in, str(value)) for name, value in given.items()}
+    return {name: value for name, value in filled.items() if "{" not in value}
+
+
 def _of_tox(root: Path, tool: Mapping[str, Any]) -> Iterator[str]:
     inside = _table(tool, "tox")
-    for said in (text(root / "tox.ini"), str(inside.get("legacy_tox_ini", ""))):
-        parser = ConfigParser(interpolation=None, strict=False)
-        try:
-            parser.read_string(said)
-        except Error:
-            continue
-        joined = parser.get("testenv", "commands", fallback="").replace("\\\n", " ")
-        yield from joined.splitlines()
+    for said in _ini_sections(root, inside):
+        yield from said.get("commands", "").replace("\\\n", " ").splitlines()
     for tables in (toml(root / "tox.toml"), inside):
         for each in _table(tables, "env_run_base").get("commands", []):
             if isinstance(each, list):
                 yield shlex.join(word for word in each if isinstance(word, str))
+
+
+def _ini_sections(root: Path, inside: Mapping[str, Any]) -> Iterator[Mapping[str, str]]:
+    """What tox.ini, and its text within a pyproject.toml, says of the environment that tests are run in."""
+    for said in (text(root / "tox.ini"), str(inside.get("legacy_tox_ini", ""))):
+        parser = ConfigParser(interpolation=None, strict=False)
+        with suppress(Error):
+            parser.read_string(said)
+            if parser.has_section("testenv"):
+                yield parser["testenv"]
 
 
 def _of_tables(tool: Mapping[str, Any]) -> Iterator[str]:
