@@ -35,6 +35,8 @@ class Influence:
         )  # a block lies on the sides of many branches
         self._side = cache(self._side_uncached)
         self._deciders = cache(self._deciders_uncached)
+        # each stretch of a recording asks the same of each block that is in it
+        self._decides = cache(lambda place: cache(lambda block: self._is_side(block, place)))
 
     def between(self, use: StepId, definition: StepId) -> Iterator[StepId]:
         """Branch instances between the two whose other side writes the same place, nearest first."""
@@ -47,16 +49,14 @@ class Influence:
             return
         frames, ids = self._process.frames, self._process.ids
         start = max(ids.position(definition) + 1, end - C_TRACE.farthest, 0)
-        entered = self._process.recording.blocks_back(
-            end, start, lambda block: self._decides(block, place)
-        )
+        entered = self._process.recording.blocks_back(end, start, self._decides(place))
         for position in islice(entered, C_TRACE.candidates):
             taken = frames.instance_at(position)
             before = frames.previous(taken) if taken else None
             if taken and before and place in self._side(before.view, before.block, taken.block):
                 yield ids.of(position)
 
-    def _decides(self, block: int, place: Place) -> bool:
+    def _is_side(self, block: int, place: Place) -> bool:
         """Whether a block id is one side of a branch whose other side may write the place."""
         try:
             view = self._process.program.function_of_block(block)
