@@ -432,7 +432,8 @@ class PythonExecution:
         if place is None:
             return None
         wanted = _class_name(message)
-        branch = Unraised(self.steps, self.green, self.alignment).branch(place.frame, wanted)
+        unraised = Unraised(self.steps, self.green, self.alignment, self.absence.inverse)
+        branch = unraised.branch(place.frame, wanted)
         if branch is None:
             return None
         condition = self.steps.other_way(branch)

@@ -664,6 +664,28 @@ def test_pytest_raises_that_saw_nothing(tmp_path: Path) -> None:
     assert step.changes == ("c1",)
 
 
+@pytest.mark.parametrize("call", ["lib.box.size = float('nan')", "lib.box.sized(float('nan'))"])
+def test_what_left_the_function_before_it_raised(tmp_path: Path, call: str) -> None:
+    """Nothing of the program raised it, and no branch of the good version led to it (mpmath's precision)."""
+    good = """
+        class Box:
+            def sized(self, n):
+                self._size = int(n)
+            size = property(lambda self: self._size, sized)
+        box = Box()
+    """
+    bad = good.replace(
+        "                self._size",
+        "                if n != n:\n                    return\n                self._size",
+    )
+    test = f"import lib, pytest\ndef test():\n    with pytest.raises(ValueError):\n        {call}\n"
+    execution = one_file(tmp_path, good, bad, test)
+    (failure,) = execution.failures()
+    step = execution.step(failure.step)
+    assert (step.text, step.value) == ("if n != n:", True)
+    assert step.changes == ("c1",)
+
+
 def test_uncaught_exception_of_an_operation(tmp_path: Path) -> None:
     """A type error has no ``raise``: its operands are asked for."""
     execution = one_file(
