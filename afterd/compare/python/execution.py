@@ -424,14 +424,14 @@ class PythonExecution:
         return other is None or self.green.trace.kind(other) is not self.trace.kind(branch)
 
     def _not_raised(self, recognise: Failures, failure: dict[str, object]) -> Predicate | None:
-        """``pytest.raises`` that saw nothing: what kept green's exception from coming."""
+        """``pytest.raises`` or ``assertRaises`` that saw nothing: what kept green's exception from coming."""
         message = str(failure["message"])
-        if self.green is None or not message.startswith("DID NOT RAISE"):
+        wanted = _awaited_class(message)
+        if self.green is None or wanted is None:
             return None
         place = recognise.place(failure)
         if place is None:
             return None
-        wanted = _class_name(message)
         unraised = Unraised(self.steps, self.green, self.alignment, self.absence.inverse)
         branch = unraised.branch(place.frame, wanted)
         if branch is None:
@@ -479,7 +479,13 @@ class PythonExecution:
                     return
 
 
-def _class_name(message: str) -> str:
-    """Of ``DID NOT RAISE <class 'a.Error'>``; empty where several were named."""
+def _awaited_class(message: str) -> str | None:
+    """Of ``DID NOT RAISE <class 'a.Error'>`` or ``Error not raised by f`` the class; empty where several were named,
+    None where it says something else.
+    """
+    if by_unittest := re.match(r"(?:\w+: )?(\w+) not raised\b", message):
+        return by_unittest[1]
+    if not message.startswith("DID NOT RAISE"):
+        return None
     named = re.fullmatch(r"DID NOT RAISE (?:<class ')?(?:\w+\.)*(\w+)(?:'>)?", message)
     return named[1] if named else ""

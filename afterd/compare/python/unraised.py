@@ -52,12 +52,9 @@ class Unraised:
         """The branch, which green has not, by which the function was left that green's exception came from."""
         green = self._green.trace
         last = len(green) if activation.left is None else activation.left
-        raised = (
-            row
-            for row in range(last - 1, activation.entered, -1)
-            if (error := green.raised.error(row)) and _class_of(error, green) == wanted
-        )
-        row = next(raised, None)
+        raised = [row for row in range(last - 1, activation.entered, -1) if green.raised.error(row)]
+        of_class = (row for row in raised if _class_of(green.raised.error(row), green) == wanted)
+        row = next(of_class, next(iter(raised), None))  # or of one below it
         left = None if row is None else green.frame(green.raised.origin(row))
         while left is not None and left is not activation:
             mine = self._inverse.frame(left)

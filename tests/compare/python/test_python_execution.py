@@ -664,8 +664,26 @@ def test_pytest_raises_that_saw_nothing(tmp_path: Path) -> None:
     assert step.changes == ("c1",)
 
 
-@pytest.mark.parametrize("call", ["lib.box.size = float('nan')", "lib.box.sized(float('nan'))"])
-def test_what_left_the_function_before_it_raised(tmp_path: Path, call: str) -> None:
+WAITING = "import lib, pytest\ndef test():\n    with pytest.raises({}):\n        {}\n"
+WAITING_TOO = (
+    "import lib, unittest\nclass Test(unittest.TestCase):\n    def test(self):\n"
+    "        with self.assertRaises({}):\n            {}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("test", "error", "call"),
+    [
+        (WAITING, "ValueError", "lib.box.size = float('nan')"),
+        (WAITING, "ValueError", "lib.box.sized(float('nan'))"),
+        (WAITING, "ArithmeticError", "lib.box.sized(float('inf'))"),  # an OverflowError
+        (WAITING, "(ValueError, KeyError)", "lib.box.sized(float('nan'))"),
+        (WAITING_TOO, "ValueError", "lib.box.sized(float('nan'))"),
+    ],
+)
+def test_what_left_the_function_before_it_raised(
+    tmp_path: Path, test: str, error: str, call: str
+) -> None:
     """Nothing of the program raised it, and no branch of the good version led to it (mpmath's precision)."""
     good = """
         class Box:
@@ -676,13 +694,12 @@ def test_what_left_the_function_before_it_raised(tmp_path: Path, call: str) -> N
     """
     bad = good.replace(
         "                self._size",
-        "                if n != n:\n                    return\n                self._size",
+        "                if n - n != 0:\n                    return\n                self._size",
     )
-    test = f"import lib, pytest\ndef test():\n    with pytest.raises(ValueError):\n        {call}\n"
-    execution = one_file(tmp_path, good, bad, test)
+    execution = one_file(tmp_path, good, bad, test.format(error, call))
     (failure,) = execution.failures()
     step = execution.step(failure.step)
-    assert (step.text, step.value) == ("if n != n:", True)
+    assert (step.text, step.value) == ("if n - n != 0:", True)
     assert step.changes == ("c1",)
 
 
