@@ -16,6 +16,7 @@ from afterd.compare.c.paired import (
     green_value,
     judged_output,
     paired_process,
+    read_by_builds,
     readable_statement,
 )
 from afterd.compare.c.shown import Shown, turned_red
@@ -59,8 +60,9 @@ class LlvmExecution:
         self._shown = Shown(pair.mine.shown, other, pair.mine.quoted)
         others = pair.other.processes if pair.other else ()
         self._pairs: dict[int, ProcessPair] = {}
+        read = read_by_builds(pair)
         for process, green in partners(pair.mine.processes, others):
-            self._pairs[process.recording.number] = paired_process(process, green, pair)
+            self._pairs[process.recording.number] = paired_process(process, green, pair, read)
         each = [(paired.bad, paired.green) for paired in self._pairs.values()]
         self._handed = HandedOn(each, written_from)
         self._failed: dict[StepId, Failed] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from afterd.compare.c.absence import Absence
@@ -16,11 +17,12 @@ from afterd.compare.c.replaced import Replaced
 from afterd.compare.c.ties import Ties
 from afterd.compare.c.transplant import Transplant
 from afterd.compare.pair import Pair
-from afterd.model.change import ChangeId
+from afterd.model.change import Change, ChangeId
 from afterd.model.outcome import FailureKind
 from afterd.model.term import Concrete, bitvec, reads
 from afterd.model.trace import Alignment as Aligned
 from afterd.model.trace import GreenValue, Step, StepKind
+from afterd.trace.c.build.built_sources import BuiltSources
 from afterd.trace.c.failure import Failed
 from afterd.trace.c.read import (
     Influence,
@@ -53,15 +55,19 @@ class ProcessPair:
     intervention: Intervention | None = None
 
 
-def paired_process(process: Process, green: Process | None, pair: Pair[RecordedRun]) -> ProcessPair:
-    """A process and its green partner, with what is asked of the two."""
+def paired_process(
+    process: Process, green: Process | None, pair: Pair[RecordedRun], read: Sequence[Change]
+) -> ProcessPair:
+    """A process and its green partner, with what is asked of the two; ``read`` are the changes of files that a build
+    reads.
+    """
     influence = Influence(process)
     if green is None or pair.other is None:
         return ProcessPair(process, influence)
     green.recording.reach(process.recording.first, process.recording.end)
     lines = pair.lines
     alignment = Alignment(process.frames, green.frames, lines)
-    ties = Ties(pair.live, lines, pair.other.sources, pair.mine.sources, alignment)
+    ties = Ties(read, lines, pair.other.sources, pair.mine.sources, alignment)
     backward = Alignment(green.frames, process.frames, Reversed(lines))
     dual = DualSlice(process, green, alignment, backward, ties)
     counterparts = Counterparts(process, green, alignment, dual)
@@ -80,6 +86,19 @@ def paired_process(process: Process, green: Process | None, pair: Pair[RecordedR
         replaced=Replaced(process, green, backward, (pair.mine.sources, pair.other.sources)),
         acted=Acted(process, green, backward, ties),
         intervention=Intervention(pair, process, green, alignment, counterparts),
+    )
+
+
+def read_by_builds(pair: Pair[RecordedRun]) -> tuple[Change, ...]:
+    """The changes that may matter of files that a build reads: a struct of an example has fields whose names others
+    have as well.
+    """
+    runs = [pair.mine, *filter(None, [pair.other])]
+    built = BuiltSources([run.program.store for run in runs], [run.sources for run in runs])
+    return tuple(
+        change
+        for change in pair.live
+        if not (built.lack(change.file) and built.lack(change.old_file))
     )
 
 

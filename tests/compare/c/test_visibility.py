@@ -27,6 +27,7 @@ _GOOD = {
     "int main(void)\n{\n    int len = other() - 3;\n"
     "    text[len] = 'x';\n    item.kind[len] = text[len];\n    box.at = item.kind[len];\n    box.offset = other();\n"
     '    printf("%d\\n", (int) box.offset);\n    return box.offset + box.at != 123;\n}\n',
+    "show.c": "static int len;\nint main(void)\n{\n    return len;\n}\n",
     "other.c": '#include "lid.h"\nstruct rel {\n    int offset;\n    int info;\n};\n'
     "int other(void)\n{\n    struct lid lid = {3};\n    return lid.at;\n}\n",
 }
@@ -35,6 +36,7 @@ _BAD = {
     "struct word {\n    int count;\n    short kind;\n};\n"
     "struct item {\n    int order;\n    char kind[WIDTH];\n};\n",
     "lid.h": _GOOD["lid.h"].replace("short at", "char at"),
+    "show.c": _GOOD["show.c"].replace("int len", "long len"),
     "other.c": _GOOD["other.c"].replace("    int offset;\n", "").replace("{3}", "{4}"),
 }
 
@@ -61,7 +63,9 @@ def test_a_field_of_a_struct_that_a_module_does_not_know_is_none_of_its_own(box:
 
 
 def test_a_local_variable_is_no_field_of_its_name(box: Case) -> None:
-    """Of ``text[len]`` a struct was suspected that got a field called len."""
+    """Of ``text[len]`` a struct was suspected that got a field called len; nor is it a variable of a source that no
+    build compiles: of re2c an example was suspected.
+    """
     [stored] = box.at("text[len] = 'x';")
     assert stored.changes == ()
 

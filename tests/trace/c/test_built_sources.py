@@ -13,11 +13,16 @@ from afterd.trace.c.build.source import Sources
 FILES = {
     "main.c": '#include "part.c"\nint main(void) { return part(); }\n',
     "part.c": "static int part(void) { return 0; }\n",
+    "part.tab.c": '/* made of rules.l */\n\n#line 3 "src/named.re"\nint made;\n',
     "old.c": 'int main(void) { __asm__ goto ("" :::: out); out: return 0; }\n',
     "generated/main.c": "int main(void) { return 1; }\n",
     "examples/show.c": '#include "shown.c"\nint main(void) { return shown; }\n',
     "examples/shown.c": "static int shown;\n",
     "list.h": "int unused;\n",
+    "part.y": "%%\n",
+    "rules.l": "%%\n",
+    "named.re": "%%\n",
+    "examples/other.re": "%%\n",
 }
 
 
@@ -29,7 +34,11 @@ def test_a_source_that_no_build_compiles_nor_includes(
         (tmp_path / name).write_text(text)
     sources, other = [Sources(tmp_path)], ModuleStore(tmp_path / "other")
     assert not BuiltSources([other], sources).lack("old.c"), "nothing was compiled"
-    assert laboratory.traced("main.c", "-o", "p", cwd=tmp_path).status == 0
+    assert laboratory.traced("main.c", "part.tab.c", "-o", "p", cwd=tmp_path).status == 0
     other.note_opaque("old.c", "inline assembly")
     built = BuiltSources([laboratory.store, other], sources)
-    assert [name for name in FILES if built.lack(name)] == ["examples/show.c", "examples/shown.c"]
+    assert [name for name in FILES if built.lack(name)] == [
+        "examples/show.c",
+        "examples/shown.c",
+        "examples/other.re",
+    ]

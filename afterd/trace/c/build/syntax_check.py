@@ -42,7 +42,8 @@ from afterd.vcs.grammar_names import GRAMMARS
 COMPILED = frozenset([".c", ".cc", ".cpp", ".cxx", ".c++", ".cp"])
 """Suffixes of the sources that compilers of C and C++ are given."""
 _TEMPLATES = frozenset([".in", ".m4"])
-_MADE_AS = ("y.tab", "lex.yy")
+MADE_AS = ("y.tab", "lex.yy")
+"""Beginnings of the names of what is made of a grammar, whatever that is called."""
 _LINES = 60
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _STEERS = re.compile(rb"\s*#\s*(?:include|import|if|ifdef|ifndef|elif|else|endif)\b")
@@ -368,7 +369,7 @@ def _may_be_made_of(grammar: str, path: Path) -> bool:
     name = PurePath(grammar)
     if _is_grammar(path.name):
         return False
-    if path.name.startswith((f"{name.stem}.", *_MADE_AS)):
+    if path.name.startswith((f"{name.stem}.", *MADE_AS)):
         return True
     with path.open("rb") as file:
         return os.fsencode(name.name) in file.read(VARIANT_TEXT.generated)
