@@ -360,3 +360,24 @@ def test_a_title_of_vitest_has_no_empty_part(tmp_path: Path) -> None:
     asked = Npm().one_test(found, name)
     pattern = asked[asked.index("--testNamePattern") + 1]
     assert all(re.search(pattern, said) for said in ("defu works (a)", " defu works (a)"))
+
+
+def test_a_title_that_tells_where_the_checkout_is_is_the_same_in_every_slot(tmp_path: Path) -> None:
+    """In another slot there was no test of that name, so that it passed with whatever was undone (pathe)."""
+    (tmp_path / "package.json").write_text(json.dumps({"scripts": {"test": "vitest run"}}))
+    found = Npm().detect(tmp_path)
+    assert found is not None
+    names: set[str] = set()
+    for root in ("/r/.git/afterd/slots/0", "/r/.git/afterd/slots/1"):
+        one = {
+            "status": "failed",
+            "ancestorTitles": [f"in {root}"],
+            "title": f"goes to ('{root}', './a')",
+        }
+        report = {"testResults": [{"name": f"{root}/test/a.test.ts", "assertionResults": [one]}]}
+        names.update(_failed_tests(report, root))
+    [name] = names
+    asked = Npm().one_test(found, name)
+    pattern = asked[asked.index("--testNamePattern") + 1]
+    assert re.search(pattern, "in /r/slots/7 goes to ('/r/slots/7', './a')")
+    assert not re.search(pattern, "in /r/slots/7 goes to ('/r/slots/7', './b')")

@@ -117,6 +117,7 @@ def crashed_tests(text: str) -> dict[str, str]:
 _NONE_RAN = re.compile(
     r"^No tests were found!!!|^ok? *\t?\S+\t.*\[no tests to run\]|testing: warning: no tests to run"
     r"|^(?:# )?tests 0$|^1\.\.0\b|^No tests found, exiting|^No test files found|^[ \t]*0 passing\b"
+    r"|^[ \t]*Tests:? +\d+ skipped(?: \| \d+ todo)?(?: \(\d+\)|, \d+ total)$"
     r"|^Could not find '|^Error: No test files found|^No suitable tests defined|^# TOTAL: +0$"
     r"|^ERROR: not found: .*::|^no tests ran in "
     r"|^Ran 0 tests in |\(unittest\.loader\._FailedTest.*\n-+\nAttributeError: "

@@ -34,6 +34,8 @@ from afterd.execution.runners.reading import has, script, text
 
 _PLACEHOLDER = "no test specified"
 _BETWEEN = " > "
+_CHECKOUT = "{checkout}"
+"""What stands in a title for the folder that its test was run in, which is another one in each slot."""
 _ROOT = "afterd-root"
 _RED = "afterd-red"
 _SEVERAL = "afterd-calls"
@@ -306,7 +308,8 @@ def _pattern(kind: RunnerKind, title: str) -> str:
     begin = (
         "^ ?" if kind.name == "Vitest" else "^"
     )  # some begin with the file's title, which is empty
-    return f"{begin}{_escaped_title(title.replace(_BETWEEN, ' '))}$"
+    escaped = _escaped_title(title.replace(_BETWEEN, " "))
+    return f"{begin}{escaped.replace(_escaped_title(_CHECKOUT), '.*')}$"
 
 
 def _of_ava(output: str, root: Path, asked: str) -> Iterator[str]:
@@ -346,7 +349,13 @@ def _objects(output: str) -> Iterator[dict[str, Any]]:
 
 
 def _failed_tests(report: dict[str, Any], root: str) -> Iterator[str]:
-    """The ids of failed tests in the reports of Jest and Vitest (which has Jest's form) and of Mocha."""
+    """The ids of failed tests in a runner's report, the same wherever it ran."""
+    for name in _reported_names(report, root):
+        yield name.replace(root, _CHECKOUT) if root else name
+
+
+def _reported_names(report: dict[str, Any], root: str) -> Iterator[str]:
+    """The names in the reports of Jest and Vitest (which has Jest's form) and of Mocha."""
     for file in report.get("testResults", ()):
         path, tests = (
             _relative_path(str(file.get("name", "")), root),
