@@ -79,3 +79,31 @@ def test_the_failing_tests_are_named_and_run_alone(
     assert good.succeeded
     missing = ran(root, PhpUnit().one_test(found, r"Some\Where\SumTest::testNo"))
     assert no_test_ran(missing.stdout.whole()), missing.stdout.text()
+
+
+DYING = """<?php
+class Dying { function __destruct() { throw new \\RuntimeException("too late"); } }
+class LateTest extends \\PHPUnit\\Framework\\TestCase {
+    private static $kept;
+    public function testBad() { self::$kept = new Dying(); $this->assertSame(3, 1 + 1); }
+    public function testGood() { self::$kept = new Dying(); $this->assertSame(2, 1 + 1); }
+}
+"""
+
+
+def test_what_dies_behind_its_tests_has_their_outcome(tmp_path: Path) -> None:
+    """It left by 255, which is no verdict: a filtered run of PHP-Parser's tests does, by a destructor."""
+    root = tmp_path / "r"
+    (root / "test").mkdir(parents=True)
+    (root / "phpunit.xml").write_text(SETTINGS.format("test"))
+    (root / "test/LateTest.php").write_text(DYING)
+    found = detect(root)
+    bad, good = (
+        ran(root, PhpUnit().one_test(found, f"LateTest::{name}"))
+        for name in ("testBad", "testGood")
+    )
+    assert "too late" in bad.stdout.text() + bad.stderr.text()
+    assert (bad.status, good.status) == (1, 0)
+    assert PhpUnit().failing_tests(bad) == ("LateTest::testBad",)
+    (root / "test/LateTest.php").write_text("<?php\nclass LateTest extends Missing {}\n")
+    assert ran(root, found.test).status == 1

@@ -23,8 +23,13 @@ _DATA = " with data set "
 _RUN = (
     f'pwd -P > "$AFTERD_RUN/{_ROOT}"; for own in vendor/bin/phpunit vendor/bin/simple-phpunit phpunit; do'
     ' test -f "$own" && break; done;'
-    f' exec "$own" --colors=never --no-coverage --log-junit "$AFTERD_RUN/{_REPORT}" "$@"'
+    f' "$own" --colors=never --no-coverage --log-junit "$AFTERD_RUN/{_REPORT}" "$@"; ended=$?;'
+    f' test $ended = 255 || exit $ended; test -s "$AFTERD_RUN/{_REPORT}" || exit 1;'
+    f' ! grep -Eq "<(failure|error)[ >]" "$AFTERD_RUN/{_REPORT}"'
 )
+"""PHP leaves by 255 where nothing catches an error, as of a destructor behind the last test: what the tests came to is
+in the report then, and without one the error is a failure.
+"""
 _INSTALL = "composer install --no-interaction --no-progress --no-scripts --no-plugins"
 _AUTOLOAD = (
     f"if test -f {INSTALLED} && command -v composer >/dev/null; then"
