@@ -178,8 +178,8 @@ def search(
 
 
 def _recorded_variant(oracle: Oracle, tracing: Tracing, reverted: ChangeSet) -> Execution | None:
-    """The run of a variant, which counts as one of the search's; None where it is not recorded."""
-    found = tracing.variant(reverted)
+    """The run of a variant, which counts as one of the search's; None where it is not recorded, or no run is left."""
+    found = None if oracle.ledger.spent else tracing.variant(reverted)
     if found is not None:
         oracle.ledger.record_traced()
     return found
