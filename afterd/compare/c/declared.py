@@ -74,6 +74,7 @@ _CONSTANT = re.compile(r"^\s*(?:[\w:]+\s+)*const(?:expr)?\s(?:[\w:<>]+\s+)+(\w+)
 _INCLUDED = re.compile(r'^\s*#\s*include\s*["<](?:[^">]*/)?([^/">]+)[">]')
 _MAKES_C = frozenset([".y", ".yy", ".ypp", ".y++", ".l", ".ll", ".lpp", ".l++", ".re"])
 _TYPEDEF = re.compile(r"^\s*(?:typedef\b.*\b(\w+)\s*(?:\[[^\]]*\])*|using\s+(\w+)\s*=[^;]*);")
+_LITERAL = re.compile(r'"(?:\\.|[^"\\])*"')
 _ENUMERATION = re.compile(r"\benum\b[^{;]*\{([^}]*)")
 _ENUMERATOR = re.compile(r"^\s*([A-Za-z_]\w*)\s*(?:=[^=;]*)?,?\s*(?:/[/*].*)?$")
 
@@ -205,7 +206,7 @@ def _declared_at(sources: Sources, file: str, line: int) -> Iterator[tuple[str, 
     if macro:
         yield macro[0], False
         return
-    text = lines[line - 1]
+    text = _LITERAL.sub('""', lines[line - 1])  # a generator's texts may read as declarations
     for body in _ENUMERATION.findall(text):
         for part in body.split(","):
             yield from ((name, False) for name in identifiers(part.partition("=")[0]))

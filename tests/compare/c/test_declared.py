@@ -26,6 +26,8 @@ from afterd.trace.c.build.source import Sources
         ("typedef unsigned char byte;", {"byte"}),
         ("typedef struct point *place;", {"place"}),
         ("using byte = unsigned char;", {"byte"}),
+        ('static const char *known = "enum { RED };";', {"known"}),
+        (r'    "\"enum \" type \" {\" nl indent\n"', set()),
         ("return known;", set()),
         ("goto done;", set()),
         ("else known = 1;", set()),
