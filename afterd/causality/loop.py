@@ -114,7 +114,7 @@ class Loop:
         )
         executed = frozenset(execution.executed_changes())
         many = len(changes) > SEARCH.all_sets
-        halving = oracles.halving if many else Halving()
+        self._halving = oracles.halving if many else Halving()
         of_commits = partial(
             commit_guilt, oracles.commits, changes, executed=executed, similarity=oracles.similarity
         )
@@ -122,7 +122,7 @@ class Loop:
             self._trials,
             changes,
             executed,
-            halving,
+            self._halving,
             of_commits if oracles.commits else None,
             oracles.worth,
         )
@@ -241,11 +241,12 @@ class Loop:
 
     def _worth_recording(self, reverted: ChangeSet) -> bool:
         """Whether the own run of a variant that fails otherwise is recorded for what it lacks. Where it must be built
-        for that, only one that came further in the test.
+        for that, or there are commits to bisect, which tell more, only one that came further in the test.
         """
         if self._oracles.came_further(reverted):
             return True
-        return not self._standing.proves and self._trials.failed_otherwise(reverted)
+        dear = self._standing.proves or self._halving.waits
+        return not dear and self._trials.failed_otherwise(reverted)
 
     def _led_to_without(self, reverted: ChangeSet) -> ChangeSet:
         """What the causes of a variant's own failure lead to, without a run; nothing where they lead to several."""
