@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import log2
+from random import Random
 
 import pytest
 from hypothesis import example, given, settings
@@ -32,7 +33,7 @@ from afterd.causality.standing import Standing
 from afterd.causality.suspicion import Suspect, Tier
 from afterd.causality.trials import BudgetSpentError, Trial, Trials
 from afterd.model.change import NOTHING, ChangeSet, in_order
-from afterd.model.outcome import Outcome
+from afterd.model.outcome import Outcome, Unresolved, Verdict
 
 
 def _trials(oracle: Answer, count: int) -> Trials:
@@ -535,6 +536,35 @@ def test_a_part_is_tried_as_it_is_where_a_text_asks_for_as_much_again() -> None:
     found = Reversion(Trials(oracle, auxiliary), changes).settle(rewritten, sorted(rewritten))
     assert found == Root(frozenset({"c3", "c8"}), frozenset(), minimal=True)
     assert len(oracle.asked) <= 15
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_of_few_that_ask_for_all_others_each_is_tried_alone_before_all_sets_of_them_are(
+    seed: int,
+) -> None:
+    """Of jrnl's 55 changes ten asked for all others, and one of them passes alone: of the ten 370 sets were tried."""
+    few, rest = in_order(ids(10)), ids(55) - ids(10)
+    alone = frozenset({few[-2 - seed]})
+
+    def suspicion(reverted: ChangeSet) -> str:
+        asking = len(reverted & ids(10)) > 1 and not rest <= reverted
+        return " ".join(f"'name{c[1:]}' is not defined" for c in sorted(rest - reverted) if asking)
+
+    def answer(reverted: ChangeSet) -> Outcome:
+        return PASS if reverted in (ids(55), alone) else lacking
+
+    lacking = Outcome(Verdict.UNRESOLVED, Unresolved.BUILD, "NameError: name 'x' is not defined")
+    oracle = Counting(answer)
+    changes = {f"c{n}": change(n, patch=f"+name{n}") for n in range(1, 56)}
+    auxiliary = AuxiliarySearch(lambda _: True, changes, ids(55), Standing(suspicion, proves=False))
+    trials, weigh = Trials(oracle, auxiliary), Random(seed)
+    suspects = [Suspect(c, Tier.EXECUTED, similarity=weigh.uniform(-1, 1.5)) for c in few]
+    suspects += [Suspect(each, Tier.OTHER) for each in in_order(rest)]
+    passing = Trial(frozenset(few), rest, trials.revert(ids(55)).outcome)
+    reversion = Reversion(trials, changes)
+    found = reversion.find_root(suspects, 0.0, passing=passing)
+    assert found == Root(alone, frozenset(), minimal=True)
+    assert len(oracle.asked) <= 40
 
 
 def test_a_part_that_passes_with_more_along_is_tried_once() -> None:
