@@ -113,6 +113,12 @@ def tells_nothing(failure: FailureSignature) -> bool:
     return failure == FailureSignature(FailureKind.ASSERTION, test=failure.test)
 
 
+def looks_like_others(failure: FailureSignature | None) -> bool:
+    """Whether another fault may look the same: a crash or a status, of no known place."""
+    plain = failure is not None and failure.kind in {FailureKind.CRASH, FailureKind.EXIT}
+    return failure is not None and plain and not (failure.file or failure.symbol)
+
+
 def is_not_compiled(failure: FailureSignature | None) -> bool:
     """Whether all that is known is a status, and that a compiler refused something."""
     return failure is not None and failure.message.endswith(_NOT_COMPILED)

@@ -17,6 +17,7 @@ from afterd.errors import RepositoryError
 from afterd.execution.confirmation import Confirmation
 from afterd.execution.flakiness import prior_from_history
 from afterd.execution.oracle import Oracle
+from afterd.execution.signature import looks_like_others
 from afterd.limits import REPORT
 from afterd.model.change import NO_GUILT, NOTHING, Change, CommitGuilt, FileKind
 from afterd.model.explanation import Explanation, RevisionRange
@@ -25,7 +26,7 @@ from afterd.pipeline.case import Case
 from afterd.pipeline.red_since import red_since
 from afterd.trace.python.failure import came_as_far, moved
 from afterd.vcs.file_changes import KEPT_TEST
-from afterd.vcs.history import commits_between, first_parents
+from afterd.vcs.history import commits_between, first_parents, oldest_of
 from afterd.vcs.imported import knowing_program
 from afterd.vcs.kinds import FileRules, kind_of
 from afterd.vcs.trees import TreeEditor, TreeReader
@@ -82,6 +83,33 @@ class Bisection:
             return False
         self.within = self.part(shorter)
         return True
+
+    def skip_mended(self) -> None:
+        """Where the test was green again behind the part that is left, take the part in which it turned red last.
+
+        What turned it red first was mended then. It is only looked for where another fault may look the same: the
+        version before each later red one that was run is run as well (pahole crashed for an older reason, for a while).
+        """
+        if self.within is None or not looks_like_others(self._bad_version_s().signature):
+            return
+        repository, turned = self._workspace.repository, self.within.revisions.bad
+        waiting = {each for each in self._red() if repository.descendant_of(each, turned)}
+        known = {turned, *waiting}
+        while waiting:
+            following = oldest_of(repository, sorted(waiting))
+            waiting.remove(following)
+            before = next(islice(first_parents(repository, following), 1, None), turned)
+            behind = before not in known and repository.descendant_of(before, turned)
+            if behind and self.outcome(before, "looking for what was mended").passed:
+                self.within = self.part(RevisionRange(before, following))
+
+    def _red(self) -> list[str]:
+        """The commits whose versions were run and failed, and the range's bad one."""
+        outcomes = (
+            (each, self._oracle.tree_outcome(tree)) for each, tree in self._versions.items()
+        )
+        failed = [each for each, seen in outcomes if seen.verdict is Verdict.FAIL]
+        return [*failed, self._wanted.revisions.bad]
 
     def part(self, shorter: RevisionRange) -> Range:
         """A part of the range with the test files of the whole range's bad version, of which the part's own changes

@@ -402,6 +402,8 @@ def _searched_range(
         # The commits told which changes to undo in the bad version.
         found = with_red_first(found, bisection.red_commits())
         return replace(found, remarks=(bisection.note(), *found.remarks))
+    with case.workspace.clock.during(Phase.RUN):
+        bisection.skip_mended()
     left = budget_left(case, found)
     if left is not None:
         inside = bisected_case(case, left, confirmation)

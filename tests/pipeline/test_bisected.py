@@ -102,6 +102,35 @@ def test_the_commit_that_broke_it_is_searched_alone(tmp_path: Path) -> None:
     assert found.runs.tests >= 3, "the runs of the bisection are counted"
 
 
+STATUS = """
+import pathlib, re, sys
+text = pathlib.Path("table.txt").read_text()
+if len(set(re.findall(r"(?:version|of) (\\d+)", text))) > 1:
+    sys.exit(4)
+sys.exit(3 * ("answer 42" not in text))
+"""
+
+
+def test_what_was_mended_before_the_test_turned_red_for_good_is_not_the_answer(
+    tmp_path: Path,
+) -> None:
+    """A crash of pahole's looked the same as one before, which had been mended: its line was called guilty."""
+    path = tmp_path / "repository"
+    authored_git(path.parent, "init", "-q", "-b", "main", str(path))
+    for commit in range(9):
+        text = _table(0 if commit in {0, 3} else BREAKS)
+        (path / "table.txt").write_text(
+            text.replace(f"version {BREAKS}", f"version {commit}").replace(" of 4", f" of {commit}")
+        )
+        (path / "test_table.py").write_text(STATUS)
+        authored_git(path, "add", "-A")
+        authored_git(path, "commit", "-q", "-m", f"version {commit}")
+    commits = authored_git(path, "rev-list", "--reverse", "HEAD").split()
+    found = _explained(path, commits[0])
+    assert found.status is Status.EXPLAINED
+    assert (found.range.good, found.range.bad) == (commits[3], commits[4])
+
+
 def test_where_one_test_turned_red_the_next_is_asked_first(tmp_path: Path) -> None:
     """Each of several red tests was bisected anew (kramdown, pluggy)."""
     path = tmp_path / "repository"
