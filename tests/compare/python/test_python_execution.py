@@ -1305,6 +1305,28 @@ def test_a_keyword_is_not_taken_by_what_a_package_has_from_a_module_with_a_star(
     assert set(execution.omitted(failure.step)) == {"c1"}
 
 
+def test_a_name_is_found_where_every_module_has_all_of_every_other(tmp_path: Path) -> None:
+    """VisiData's modules do: their stars were followed along every way, for minutes."""
+    names = [f"m{number}" for number in range(16)]
+    stars = {
+        f"lib/{own}.py": "".join(f"from lib.{each} import *\n" for each in names if each != own)
+        for own in names
+    }
+    use = "def used():\n    return LIMIT + missing()\ndef missing():\n    return 0\n"
+    good, bad = (
+        stars
+        | {
+            "lib/__init__.py": "",
+            "lib/m3.py": f"LIMIT = {limit}\n" + stars["lib/m3.py"],
+            "lib/m9.py": stars["lib/m9.py"] + use,
+            "test_lib.py": "from lib.m0 import *\ndef test():\n    assert used() == 4\n",
+        }
+        for limit in (4, 5)
+    )
+    execution = traced_pair(tmp_path, good, bad)
+    assert "c1" in suspects(execution)
+
+
 def test_a_function_came_to_its_end_as_what_would_have_left_it_raised(tmp_path: Path) -> None:
     """Its handler says so, whatever it does then."""
     good = """

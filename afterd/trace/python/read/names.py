@@ -6,7 +6,7 @@ Where the binding of a name, an attribute or an item leaves its row.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from afterd.limits import PYTHON_TRACE
@@ -61,6 +61,7 @@ class Names:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self._names: dict[tuple[Node, int, int], int | None] = {}
+        self._stars: dict[Module, Sequence[Module]] = {}
 
     def name(self, node: Node, position: int, frame: Frame) -> int | None:
         """The row that bound the name read at ``node`` before a position."""
@@ -72,7 +73,7 @@ class Names:
     def _name(self, node: Node, position: int, frame: Frame) -> int | None:
         owner, name = node["owner"], node["id"]
         if owner == BUILTIN:
-            return self._starred(node.module, name, position, UNKNOWN, PYTHON_TRACE.imports)
+            return self._starred(node.module, name, position, UNKNOWN)
         scope = node.module.nodes[owner]
         bindings = node.module.bindings(owner, name)
         home = scope.frame if scope.type in COMPREHENSIONS else scope
@@ -128,16 +129,29 @@ class Names:
         yield from sorted(rows, reverse=True)
 
     def _starred(
-        self, module: Module, name: str, position: int, value: Recorded | Unknown, deep: int
+        self, module: Module, name: str, position: int, value: Recorded | Unknown
     ) -> int | None:
-        """The same in the modules whose names it took with a star, through as many as pass them on; the last one's."""
-        for node in reversed(module.star_imports) if deep else ():
-            source = self.imported(node)
-            if source is not None:
-                row = self.module_variable(source, name, position, value, deep - 1)
-                if row is not None:
-                    return row
+        """The same in the modules whose names it took with a star, and in those of which these did; the last one's."""
+        for source in self._sources_of_stars(module):
+            row = self._own_variable(source, name, position, value)
+            if row is not None:
+                return row
         return None
+
+    def _sources_of_stars(self, module: Module) -> Sequence[Module]:
+        """The modules of which a module has all, what it took last first, each followed by those of which it has all;
+        each once: of VisiData's modules every one takes all of the others.
+        """
+        if module not in self._stars:
+            found = dict.fromkeys([module])
+            waiting = [*map(self.imported, module.star_imports)]
+            while waiting:
+                source = waiting.pop()
+                if source is not None and source not in found:
+                    found[source] = None
+                    waiting += map(self.imported, source.star_imports)
+            self._stars[module] = tuple(found)[1:]
+        return self._stars[module]
 
     # -- modules -----------------------------------------------------------------------------
 
@@ -179,12 +193,16 @@ class Names:
         name: str,
         position: int,
         value: Recorded | Unknown = UNKNOWN,
-        deep: int = PYTHON_TRACE.imports,
     ) -> int | None:
         """The row that bound a module's variable, from whatever function, also in a module of which it has all."""
+        if not module.bindings(MODULE_SCOPE, name):
+            return self._starred(module, name, position, value)
+        return self._own_variable(module, name, position, value)
+
+    def _own_variable(
+        self, module: Module, name: str, position: int, value: Recorded | Unknown
+    ) -> int | None:
         bindings = module.bindings(MODULE_SCOPE, name)
-        if not bindings:
-            return self._starred(module, name, position, value, deep)
         if isinstance(value, Unknown):
             return self.latest(bindings, None, position)
         return self._believed(bindings, position, value)
