@@ -115,8 +115,9 @@ def tells_nothing(failure: FailureSignature) -> bool:
 
 def looks_like_others(failure: FailureSignature | None) -> bool:
     """Whether another fault may look the same: a crash or a status, of no known place."""
-    plain = failure is not None and failure.kind in {FailureKind.CRASH, FailureKind.EXIT}
-    return failure is not None and plain and not (failure.file or failure.symbol)
+    if failure is None or failure.file or failure.symbol:
+        return False
+    return failure.kind in {FailureKind.CRASH, FailureKind.EXIT}
 
 
 def is_not_compiled(failure: FailureSignature | None) -> bool:

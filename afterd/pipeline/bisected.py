@@ -98,8 +98,8 @@ class Bisection:
         while waiting:
             following = oldest_of(repository, sorted(waiting))
             waiting.remove(following)
-            before = next(islice(first_parents(repository, following), 1, None), turned)
-            behind = before not in known and repository.descendant_of(before, turned)
+            before = self._made_from(following)
+            behind = before not in {"", *known} and repository.descendant_of(before, turned)
             if behind and self.outcome(before, "looking for what was mended").passed:
                 self.within = self.part(RevisionRange(before, following))
 
@@ -143,10 +143,13 @@ class Bisection:
         """What the test says of the version that a commit was made from, the first of several."""
         if not self.commits:
             return Verdict.UNRESOLVED
-        chain = list(islice(first_parents(self._workspace.repository, commit), 2))
-        if len(chain) < 2:
+        if not (before := self._made_from(commit)):
             return Verdict.UNRESOLVED
-        return self.outcome(chain[1], "looking at what came before the guilty changes").verdict
+        return self.outcome(before, "looking at what came before the guilty changes").verdict
+
+    def _made_from(self, commit: str) -> str:
+        """The commit that one was made from, the first of several; empty where there is none."""
+        return next(islice(first_parents(self._workspace.repository, commit), 1, None), "")
 
     def _as_others(self) -> RevisionRange | None:
         """The part in which another test turned red, where this one did too."""

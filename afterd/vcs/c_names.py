@@ -39,16 +39,12 @@ def change_names(
     changes: Sequence[Change],
     good: ReadFile,
     bad: ReadFile,
-    is_left_out: Callable[[str], bool] = lambda _file: False,
+    is_left_out: Callable[[Change], bool] = lambda _change: False,
 ) -> tuple[Mapping[ChangeId, ChangeNames], frozenset[Name]]:
-    """What each change mentions, and the names that changed files define on lines no change has. Of a file that is
-    ``left_out`` (no build reads it) nothing is: what stands in it needs nothing, and nothing needs it.
+    """What each change mentions, and the names that changed files define on lines no change has. Of one that
+    is left out (no build reads its file) nothing is: what stands there needs nothing, and nothing needs it.
     """
-    mine = [
-        change
-        for change in changes
-        if is_named(change.file) and not (is_left_out(change.file) and is_left_out(change.old_file))
-    ]
+    mine = [change for change in changes if is_named(change.file) and not is_left_out(change)]
     cxx = any(PurePosixPath(change.file).suffix in CXX for change in mine)
     old = _version([(c.old_file, c.old, c.form) for c in mine], good, cxx=cxx)
     new = _version([(c.file, c.new, c.form) for c in mine], bad, cxx=cxx)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -52,14 +53,23 @@ def _history(path: Path, *, with_check_from: int = 0, untestable: int = -1) -> l
     """A history in which each commit rewrites the table; its commits, oldest first. The table of ``untestable``
     is of two versions.
     """
-    authored_git(path.parent, "init", "-q", "-b", "main", str(path))
+    versions = []
     for commit in range(COMMITS):
         mixed = "version 99\n" if commit == untestable else ""
-        (path / "table.txt").write_text(_table(commit) + mixed)
-        if commit >= with_check_from:
-            (path / "test_table.py").write_text(CHECK)
+        check = {"test_table.py": CHECK} if commit >= with_check_from else {}
+        versions.append({"table.txt": _table(commit) + mixed, **check})
+    return _committed(path, versions)
+
+
+def _committed(path: Path, versions: Sequence[Mapping[str, str]]) -> list[str]:
+    """A repository with a commit for each of some versions of its files; these, oldest first."""
+    authored_git(path.parent, "init", "-q", "-b", "main", str(path))
+    for number, files in enumerate(versions):
+        for name, text in files.items():
+            (path / name).parent.mkdir(exist_ok=True)
+            (path / name).write_text(text)
         authored_git(path, "add", "-A")
-        authored_git(path, "commit", "-q", "-m", f"version {commit}")
+        authored_git(path, "commit", "-q", "-m", f"version {number}")
     return authored_git(path, "rev-list", "--reverse", "HEAD").split()
 
 
@@ -115,17 +125,13 @@ def test_what_was_mended_before_the_test_turned_red_for_good_is_not_the_answer(
     tmp_path: Path,
 ) -> None:
     """A crash of pahole's looked the same as one before, which had been mended: its line was called guilty."""
-    path = tmp_path / "repository"
-    authored_git(path.parent, "init", "-q", "-b", "main", str(path))
+    path, broken, versions = tmp_path / "repository", _table(BREAKS), []
     for commit in range(9):
-        text = _table(0 if commit in {0, 3} else BREAKS)
-        (path / "table.txt").write_text(
-            text.replace(f"version {BREAKS}", f"version {commit}").replace(" of 4", f" of {commit}")
-        )
-        (path / "test_table.py").write_text(STATUS)
-        authored_git(path, "add", "-A")
-        authored_git(path, "commit", "-q", "-m", f"version {commit}")
-    commits = authored_git(path, "rev-list", "--reverse", "HEAD").split()
+        text = broken.replace(f"version {BREAKS}", f"version {commit}")
+        text = text.replace(f" of {BREAKS}", f" of {commit}")
+        table = _table(0) if commit in {0, 3} else text
+        versions.append({"table.txt": table, "test_table.py": STATUS})
+    commits = _committed(path, versions)
     found = _explained(path, commits[0])
     assert found.status is Status.EXPLAINED
     assert (found.range.good, found.range.bad) == (commits[3], commits[4])
@@ -348,17 +354,12 @@ def test_where_neither_version_passes_with_the_other_s_test_files_each_commit_ha
     tmp_path: Path,
 ) -> None:
     """django-oscar's settings for tests: with the bad version's, no commit before they changed could be told."""
-    path = tmp_path / "repository"
-    authored_git(tmp_path, "init", "-q", "-b", "main", str(path))
-    (path / "tests").mkdir()
+    path, versions = tmp_path / "repository", []
     for commit in range(COMMITS):
         word = "reply" if commit >= BREAKS // 2 else "answer"
-        (path / "table.txt").write_text(_table(commit).replace("answer", word))
-        (path / "tests" / "word.txt").write_text(word)
-        (path / "test_table.py").write_text(WORDED)
-        authored_git(path, "add", "-A")
-        authored_git(path, "commit", "-q", "-m", f"version {commit}")
-    commits = authored_git(path, "rev-list", "--reverse", "HEAD").split()
+        table = _table(commit).replace("answer", word)
+        versions.append({"table.txt": table, "tests/word.txt": word, "test_table.py": WORDED})
+    commits = _committed(path, versions)
     found = _explained(path, commits[0])
     assert found.status is Status.EXPLAINED
     assert {commits[BREAKS]} <= {name for change in found.root for name in change.commits}

@@ -7,7 +7,7 @@ walked side by side, so a changed statement on the way is a difference, and so i
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cache, cached_property
 
 from afterd.limits import C_PAIR
 from afterd.model.term import Apply, Concrete, Free, Op, Read, StepId, Term
@@ -30,21 +30,14 @@ class Clocks:
     def _asked(self) -> bool:
         """Whether the failing run asked a clock at all."""
         program, recording = self._bad.program, self._bad.recording
-        sites: dict[int, bool] = {}
-
-        def asks(site: int) -> bool:
-            if site not in sites:
-                sites[site] = reads_clock(callee(program.call_of_site(site)))
-            return sites[site]
-
+        asks = cache(lambda site: reads_clock(callee(program.call_of_site(site))))
         return next(recording.calls(recording.end, recording.first, asks), None) is not None
 
     def _steps(self, mine: StepId, other: StepId, left: int) -> bool:
         key = mine, other
         if key not in self._known:
-            self._known[key] = (
-                False  # a value that is made of itself is made of something else first
-            )
+            # a value that is made of itself is made of something else first
+            self._known[key] = False
             self._known[key] = left > 0 and self._statements(mine, other, left - 1)
         return self._known[key]
 

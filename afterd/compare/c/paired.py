@@ -89,17 +89,17 @@ def paired_process(
     )
 
 
+def built_for(runs: Sequence[RecordedRun]) -> BuiltSources:
+    """What was compiled for some runs."""
+    return BuiltSources([run.program.store for run in runs], [run.sources for run in runs])
+
+
 def read_by_builds(pair: Pair[RecordedRun]) -> tuple[Change, ...]:
     """The changes that may matter of files that a build reads: a struct of an example has fields whose names others
     have as well.
     """
-    runs = [pair.mine, *filter(None, [pair.other])]
-    built = BuiltSources([run.program.store for run in runs], [run.sources for run in runs])
-    return tuple(
-        change
-        for change in pair.live
-        if not (built.lack(change.file) and built.lack(change.old_file))
-    )
+    built = built_for([pair.mine, *filter(None, [pair.other])])
+    return tuple(change for change in pair.live if not built.lack_both_of(change))
 
 
 def judged_output(step: Step, failed: Failed | None) -> Step:

@@ -43,9 +43,11 @@ class ChangedCalls:
         if site is None or not self._ties.of_node(site[1]):
             return None
         if self._alignment.frame(frame) is None or self._is_given_otherwise(position):
-            argument = self._steps.parameters.argument(position)
-            altered = argument is not None and self._ties.of_node(argument)
-            return (argument if argument is not None and altered else site[1]), site[2]
+            _, call, caller = site
+            argument = self._steps.parameters.argument(position, call, caller)
+            if argument is not None and self._ties.of_node(argument):
+                return argument, caller
+            return call, caller
         return None
 
     def _is_given_otherwise(self, position: int) -> bool:

@@ -21,7 +21,8 @@ from afterd.execution.process import ProcessResult
 from afterd.limits import REPORT_FILE
 
 _SUITE = " / "
-_DATA_SET = " with data set "
+PHP_DATA_SET = " with data set "
+"""What PHPUnit puts between a method and the data that it was given."""
 _PASSED_OVER = frozenset({"node_modules", "venv"})
 _RED = frozenset({"FAIL", "ERROR", "TIMEOUT", "INTERRUPT", "UNEXPECTEDPASS"})
 _GREEN = frozenset({"OK", "EXPECTEDFAIL", "SKIP"})
@@ -78,7 +79,7 @@ def phpunit_reports(path: Path, since: float) -> tuple[TestReport, ...]:
         return ()
     found: dict[str, TestReport] = {}
     for case in _cases(str(path)):
-        method, _, data = case.get("name", "").partition(_DATA_SET)
+        method, _, data = case.get("name", "").partition(PHP_DATA_SET)
         name = "::".join(filter(None, (case.get("class", ""), method)))
         name += f"[{data}]" if data else ""
         found.setdefault(name, TestReport(name, _is_red(case), _case_words(case)))

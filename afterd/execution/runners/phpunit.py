@@ -7,7 +7,12 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from afterd.execution.failures.written_reports import TestReport, begin_of_run, phpunit_reports
+from afterd.execution.failures.written_reports import (
+    PHP_DATA_SET,
+    TestReport,
+    begin_of_run,
+    phpunit_reports,
+)
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.installed import installed
 from afterd.execution.runners.protocol import Detected
@@ -19,7 +24,6 @@ _FOLDERS = ("tests", "test")
 _REPORT = "afterd-phpunit.xml"
 _ROOT = "afterd-root"
 _HERE = "./"
-_DATA = " with data set "
 _RUN = (
     f'pwd -P > "$AFTERD_RUN/{_ROOT}"; for own in vendor/bin/phpunit vendor/bin/simple-phpunit phpunit; do'
     ' test -f "$own" && break; done;'
@@ -78,7 +82,7 @@ class PhpUnit:
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
         """The one of that name; its files are all loaded for it, as its settings name them."""
         name, data, rest = test_id.partition("[")
-        whole = re.escape(f"{name}{_DATA}{rest.removesuffix(']')}" if data else name)
+        whole = re.escape(f"{name}{PHP_DATA_SET}{rest.removesuffix(']')}" if data else name)
         whole = whole.replace("/", r"\/")
         whole = whole.replace(r"\.\/", r".*\/")  # the checkout's path is in the name
         wanted = re.sub(r"(?:\\\s)+", r"\\s+", whole)

@@ -10,14 +10,13 @@ from functools import partial
 from afterd.causality.deltas.closure import Closure
 from afterd.causality.standing import Standing
 from afterd.compare import CautiousExecution, Runs
-from afterd.compare.c import CTracer
+from afterd.compare.c import CTracer, built_for
 from afterd.execution.signature import same_failure
 from afterd.execution.toolchain import find
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.outcome import FailureSignature, Outcome, Verdict
 from afterd.model.progress import Progress
 from afterd.pipeline.tracing import Tracing, compared_with, twin_of
-from afterd.trace.c.build.built_sources import BuiltSources
 from afterd.trace.c.build.compilations import compilations, moved
 from afterd.trace.c.build.syntax_check import SyntaxCheck, is_read
 from afterd.trace.c.recorder import RecordedRun, TraceRequest
@@ -109,7 +108,7 @@ def _closure(workspace: Workspace, wanted: Range, ends: Sequence[RecordedRun]) -
     """Which changes of C and C++ files need each other, by the names in both versions. A repository's examples and
     benchmarks, of megabytes, took seventy seconds to be read where no build did.
     """
-    built = BuiltSources([end.program.store for end in ends], [end.sources for end in ends])
+    built = built_for(ends)
     reader = TreeReader(workspace.objects)
 
     def reading(tree: str) -> ReadFile:
@@ -122,6 +121,6 @@ def _closure(workspace: Workspace, wanted: Range, ends: Sequence[RecordedRun]) -
     variants = wanted.variants
     return Closure(
         *change_names(
-            wanted.changes.live, reading(variants.good), reading(variants.bad), built.lack
+            wanted.changes.live, reading(variants.good), reading(variants.bad), built.lack_both_of
         )
     )

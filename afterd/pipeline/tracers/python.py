@@ -40,10 +40,8 @@ from afterd.trace.python.source import (
 from afterd.vcs.trees import TreeReader
 from afterd.workspace import FailingTest, Range, Workspace, python_request
 
-_POSTPONING = [
-    3,
-    14,
-]  # the version from which on annotations are evaluated when somebody asks for them
+_POSTPONING = [3, 14]
+"""The version from which on annotations are evaluated when somebody asks for them (PEP 649)."""
 
 
 def traced_python(

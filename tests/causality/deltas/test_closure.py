@@ -321,7 +321,7 @@ def test_a_file_that_no_build_reads_needs_nothing() -> None:
     texts = dict.fromkeys(old, b"")
     whole = Closure(*change_names(changes, old.get, texts.get))
     assert whole.needed(frozenset(["c1"])) == {"c2", "c3"}
-    closure = Closure(*change_names(changes, old.get, texts.get, lambda file: "/" in file))
+    closure = Closure(*change_names(changes, old.get, texts.get, lambda change: "/" in change.file))
     assert closure.needed(frozenset(["c1"])) == {"c3"}
 
 

@@ -14,6 +14,7 @@ from functools import cache, cached_property
 from pathlib import Path, PurePath
 
 from afterd.limits import VARIANT_TEXT
+from afterd.model.change import Change
 from afterd.trace.c.build.compilations import compilations
 from afterd.trace.c.build.modules import ModuleStore
 from afterd.trace.c.build.source import Sources
@@ -35,6 +36,10 @@ class BuiltSources:
         self._names = frozenset([*(path.name for path in self._compiled), *plain])
         self._sources = sources
         self.lack = cache(self._lack)
+
+    def lack_both_of(self, change: Change) -> bool:
+        """Whether they lack a change's file in either version: nothing of the program needs it, or is needed by it."""
+        return self.lack(change.file) and self.lack(change.old_file)
 
     def _lack(self, file: str) -> bool:
         """Whether a file is a source that was neither compiled nor included by one that was, or a grammar of which

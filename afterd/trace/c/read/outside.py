@@ -171,9 +171,11 @@ class Outside:
         below, and nothing said that it could not have written more.
         """
         call = self._made(position)
-        most = libc.at_most(callee(call.instruction), number) if call is not None else 0
-        if call is None or isinstance(most, int):
-            return most if isinstance(most, int) else 0
+        if call is None:
+            return 0
+        most = libc.at_most(callee(call.instruction), number)
+        if isinstance(most, int):
+            return most
         given = arguments(call.instruction)
         if most is not None and max(most) < len(given):
             size = self._values.product([given[at] for at in most], call.instance, call.index)

@@ -46,7 +46,7 @@ class Parameters:
         if call is None:
             return self._from_outside(name, position, frame)
         row, expression, caller = call
-        argument = self._argument(position, expression, caller)
+        argument = self.argument(position, expression, caller)
         if argument is not None:
             return self.terms.term(argument, frame.entered, caller)
         spread = list(self._spread(expression, frame.entered, caller))
@@ -74,21 +74,13 @@ class Parameters:
         if call is None:
             return None
         _, expression, caller = call
-        argument = self._argument(position, expression, caller)
+        argument = self.argument(position, expression, caller)
         if argument is not None:
             return argument.source
         if expression.type != "Call" or self.is_default(position):
             return ""
         words = (word["value"] for word in expression["keywords"])
         return ", ".join(each.source for each in (*expression["args"], *words))
-
-    def argument(self, position: int) -> Node | None:
-        """What the parameter whose row is at ``position`` was given in its call; None where nothing there is for it
-        alone, or no call of the program is known.
-        """
-        frame = self.trace.frame(position)
-        call = None if frame is None else self.call_site(frame)
-        return None if call is None else self._argument(position, call[1], call[2])
 
     def is_default(self, position: int) -> bool:
         """Whether the parameter whose row is at ``position`` has its default's value."""
@@ -183,7 +175,7 @@ class Parameters:
 
     # -- arguments ---------------------------------------------------------------------------
 
-    def _argument(self, position: int, call: Node, caller: Frame) -> Node | None:
+    def argument(self, position: int, call: Node, caller: Frame) -> Node | None:
         """The expression that the parameter whose row is at ``position`` got: the likeliest that has its value, or of
         which none is known.
         """
