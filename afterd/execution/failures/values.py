@@ -103,10 +103,13 @@ _SHOWN = re.compile(
 )
 """A place as Python's tracebacks name it, and as most other reports do."""
 _FRAME = re.compile(
-    r"""^(?:[ \t]+File "[^"\n]+", line \d+, in .*|[\w.@+-][\w./@+-]*\.py:\d+: (?:in \S+|\w+)?)$""",
+    r"""^(?:[ \t]+File "[^"\n]+", line \d+, in .*"""
+    r"""|(?!/\S*/(?:(?:site|dist)-packages|lib/python[\d.]+)/)[\w./@+-]+\.py:\d+: (?:in \S+|\w+)?)$""",
     re.MULTILINE,
 )
-"""A frame as Python's tracebacks and pytest's name it."""
+"""A frame as Python's tracebacks and pytest's name it. pytest names a file outside of where it began from the root, if
+that is shorter: so it does those of installed packages, through which most exceptions come, and which say nothing.
+"""
 _RAISED_AGAIN = re.compile(
     r"(?<=\[running\]:\n)(?:[^\n]+\n)*panic\([^\n]*\n\t[^\n]+\n", re.MULTILINE
 )
