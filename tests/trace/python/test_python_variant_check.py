@@ -338,6 +338,9 @@ CASES = {
     "the good version never called it": Case(
         RUNNING, OTHER, HALF, SUMMED, LINES, frozenset({1, 3})
     ),
+    "neither run came into the function": Case(
+        RUNNING, OTHER, HALF, "", frozenset({1, 3}), frozenset({1, 3})
+    ),
     "nobody imported it": Case(RUNNING, OTHER, HALF, SUMMED, frozenset(), frozenset()),
     "does not parse, and was imported": Case(
         RUNNING, OTHER, {"a.py": "def g(xs:\n"}, "SyntaxError", LINES, LINES, certain=True

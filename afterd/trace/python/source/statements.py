@@ -37,10 +37,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """Of one version's run: the statements that it executed wherever they stand, and the functions."""
+    """Of one version's run: the statements that it executed wherever they stand, the functions that it came into, and
+    those ``beside`` its way.
+    """
 
     statements: frozenset[tuple[str, str]] = frozenset()
     functions: frozenset[str] = frozenset()
+    beside: frozenset[str] = frozenset()
 
 
 class Places:
@@ -120,7 +123,8 @@ def executed_in_run(text: str, lines: frozenset[int]) -> Ran:
     did_not: set[tuple[str, str]] = set()
     for place, own in places.statements():
         (did if lines.intersection(own) else did_not).add((place.statement, place.function))
-    return Ran(frozenset(did - did_not), frozenset(function for _, function in did))
+    came, beside = (frozenset(function for _, function in each) for each in (did, did_not))
+    return Ran(frozenset(did - did_not), came, beside - came)
 
 
 def _doubtful_children(node: ast.AST) -> Sequence[ast.AST]:

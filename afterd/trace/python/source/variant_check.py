@@ -6,7 +6,8 @@ name that nothing binds, imports or asks for what no file defines any more, pass
 no function of that name takes, or unpacks other numbers of values than are returned. What the bad or
 the good version has of that is no fault.
 
-A suspicion: the name may be missing where the test does not come. It is certain where the statement was
+A suspicion: the name may be missing where the test does not come. So what stands in a function that is in neither
+run's way is not heard: if a variant comes there after all, its run says so. It is certain where the statement was
 executed by the run of the version that it is from, in a function that the runs of both came to (another
 may have had no caller but what was undone): such a variant does not build, and no run is spent on it.
 """
@@ -128,8 +129,16 @@ class VariantCheck:
         return [
             fault
             for fault in found
-            if str(fault) not in self._accepted and fault.path not in self._unreadable
+            if str(fault) not in self._accepted
+            and fault.path not in self._unreadable
+            and not self._is_beside(fault)
         ]
+
+    def _is_beside(self, fault: Fault) -> bool:
+        """Whether it stands in a function that the runs of both versions left aside, as far as they have it."""
+        function, runs = fault.place.function if fault.place else "", self._runs(fault.path)
+        aside = any(function in run.beside for run in runs)
+        return aside and not any(function in run.functions for run in runs)
 
     def _strayed(self, program: _Program) -> Iterator[Fault]:
         """What stands in another function than in the version that it is from."""
