@@ -581,6 +581,31 @@ def test_what_a_constructor_keeps_leads_to_the_call_that_gave_it(
     assert given.green.alignment is Alignment.DIFFERENT
 
 
+HELD = (
+    "import copy\nclass Box:\n    def __init__(self):\n        self.items = {}\n"
+    "def filled(given):\n    box = Box()\n    box.items.update(given)\n    return box\n"
+    "class Shown(str):\n    def __format__(self, wanted):\n        return str({'all': [BOX.items]})\n"
+    "BOX = filled({'s': 1, 'body': 2})\n"
+)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "{'all': BOX.items} == {'all': {'s': 1, 'body': 2}}",
+        "(1, [BOX.items]) == (1, [{'s': 1, 'body': 2}])",
+        "str({'all': [BOX.items]}) == str({'all': [{'s': 1, 'body': 2}]})",
+        "vars(copy.deepcopy(BOX)) == {'items': {'s': 1, 'body': 2}}",
+        "format(Shown()) == str({'all': [{'s': 1, 'body': 2}]})",
+    ],
+)
+def test_what_was_written_into_a_dict_is_behind_what_holds_it(tmp_path: Path, asked: str) -> None:
+    """Cornice: a key was taken out of a dict that the answer held, and the answer was read as a whole."""
+    bad = HELD.replace("    return box", "    box.items.pop('body', None)\n    return box")
+    test = f"import copy\nfrom lib import BOX, Shown\ndef test():\n    assert {asked}\n"
+    assert "c1" in suspects(one_file(tmp_path, HELD, bad, test))
+
+
 @pytest.mark.parametrize("asked", ["root.joinpath(name)", "name.upper()", "str(name)"])
 def test_who_wrote_a_text_is_not_asked_of_what_was_made_of_it(tmp_path: Path, asked: str) -> None:
     """Only of what is read from where no value leads to it: a stream, a file."""

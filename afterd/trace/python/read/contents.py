@@ -19,7 +19,14 @@ from afterd.trace.python.read.program import Node
 from afterd.trace.python.read.purity import is_mock, leaves_arguments, may_write, pure_function
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
-from afterd.trace.python.read.values import CONTAINERS, UNKNOWN, Unknown, identity, same_object
+from afterd.trace.python.read.values import (
+    CONTAINERS,
+    UNKNOWN,
+    Unknown,
+    containers_within,
+    identity,
+    same_object,
+)
 from afterd.trace.python.record.rows import Kind
 
 
@@ -150,6 +157,11 @@ class Contents:
         items = self.births.since(owner, position, items)
         calls = self.births.since(owner, position, self._opaque_writes.get(kind, []))
         return sorted({*items[-limit:], *calls[-limit:]}, reverse=True)[:limit]
+
+    def writes_within(self, value: Recorded, position: int, limit: int = 4) -> Iterator[int]:
+        """The last rows that wrote into each of the lists, dicts and sets that a value holds, latest first."""
+        for part in containers_within(value):
+            yield from self.content_writes(part, position, limit)
 
     def unseen_writes(self, owner: Recorded, position: int, limit: int = 8) -> list[int]:
         """The last calls, latest first, of functions that are not followed and were called for what they do, since a

@@ -38,7 +38,6 @@ from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
 from afterd.trace.python.read.values import (
     CONTAINERS,
-    MUTABLE,
     UNKNOWN,
     Unknown,
     identity,
@@ -174,6 +173,9 @@ class Terms:
         handed = dict.fromkeys([*self.cells.handing.all_returned(row, frame), returned])
         handed |= dict.fromkeys(self.cells.written.writers(node, received, row, frame))
         found = [*map(self.read, handed), *self.reads_below(node, position, frame)]
+        for each in handed:
+            within = self.cells.contents.writes_within(self.defined_value(each), row)
+            found += map(self._read_into, within)
         return self.concrete(received, f"{_called_name(node) or 'a call'} calls back", found)
 
     def _by_what_was_called(self, result: Read, node: Node, row: int, frame: Frame) -> Term:
@@ -423,21 +425,40 @@ class Terms:
             yield from reads(self.term(child, row, frame, 3))
 
     def contents(self, node: Node, position: int, frame: Frame) -> Iterator[Read]:
-        """The writes into the mutable object that an expression stands for."""
+        """The writes into the mutable object that an expression stands for, and into the containers in it: who looks
+        into a container looks into those.
+        """
         value = self.cells.value_of(node, position, frame)
-        if isinstance(value, Unknown) or not isinstance(value, tuple) or value[0] not in MUTABLE:
+        if isinstance(value, Unknown):
+            for part in operands_of(node) if node.type in _DISPLAYS else ():
+                yield from self.contents(part, position, frame)
             return
-        attributes = self.cells.attributes.attribute_writes(value, position)
+        if identity(value) is not None:
+            yield from map(self._read_into, self._writes_into(value, position))
+        within = self.cells.contents.writes_within(value, position)
+        yield from map(self._read_into, within)
         parent = node.parent
-        contents = self.cells.contents
-        unseen = contents.unseen_writes(value, position)
-        for row in (*contents.content_writes(value, position), *attributes, *unseen):
-            yield replace(self.read(row), into=True)
         compared = parent is not None and parent.type == "Compare"
         for part in recorded_items(value) if compared else ():
             if identity(part) is not None:
-                for row in self.cells.attributes.attribute_writes(part, position, limit=4):
-                    yield replace(self.read(row), into=True)
+                written = self.cells.attributes.attribute_writes(part, position, limit=4)
+                yield from map(self._read_into, written)
+
+    def _read_into(self, row: int) -> Read:
+        return replace(self.read(row), into=True)
+
+    def _writes_into(self, owner: Recorded, position: int) -> Iterator[int]:
+        """The writes into an object: its items, its attributes and the containers that these hold, and what may have
+        changed it unseen.
+        """
+        contents = self.cells.contents
+        yield from contents.content_writes(owner, position)
+        for row in self.cells.attributes.attribute_writes(owner, position):
+            yield row
+            held = self.trace.value(row)
+            if isinstance(held, tuple) and held[:1] and held[0] in CONTAINERS:
+                yield from contents.content_writes(held, position, limit=4)
+        yield from contents.unseen_writes(owner, position)
 
 
 def _element(display: Node, key: Recorded | Unknown) -> Node | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from afterd.execution.scratch import RUN_FOLDER
@@ -212,6 +212,14 @@ def recorded_items(value: Recorded) -> Sequence[Recorded]:
     """
     begin = _FIRST_ITEM.get(value[0]) if isinstance(value, tuple) else None
     return value[begin:] if begin is not None else ()
+
+
+def containers_within(value: Recorded) -> Iterator[Recorded]:
+    """The lists, dicts and sets that a value holds, as deep as it was recorded."""
+    for item in recorded_items(value):
+        if isinstance(item, tuple) and item[:1] and item[0] in CONTAINERS:
+            yield item
+        yield from containers_within(item)
 
 
 def recorded_pairs(value: Recorded | Unknown) -> Sequence[tuple[Recorded, Recorded]] | None:

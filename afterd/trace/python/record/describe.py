@@ -10,7 +10,7 @@ tuple ``(tag, …)``; because tuples of the program are described too, any tuple
 | o | any other object: identity, type number, content (of a list's subclass, what the list holds) or None |
 | q | what a function, method or class is called, as the content of an ``o``: module, qualified name |
 | S, B | a long string or bytes: length, hash, head, tail |
-| n | nested too deep, or past the item limit |
+| n | nested too deep (of a container its items), or past the item limit |
 """
 
 from __future__ import annotations
@@ -161,9 +161,9 @@ def _tuple(describer: Describer, value: Anything, depth: int, _: int) -> Recorde
 
 def _tagged_reader(tag: str, kind: Anything) -> Reader:
     def read(describer: Describer, value: Anything, depth: int, _: int) -> Recorded:
-        if not depth:
-            return CUT
-        return (tag, id(value), kind.__len__(value), *describer.items(value, depth, kind))
+        size = kind.__len__(value)
+        items = describer.items(value, depth, kind) if depth else [CUT] * bool(size)
+        return (tag, id(value), size, *items)
 
     return read
 
