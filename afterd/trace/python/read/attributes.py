@@ -50,15 +50,15 @@ class Attributes:
         self, owner: Recorded, name: str, position: int, loaded: Recorded | Unknown
     ) -> int | None:
         rows = self._writes(name).get(identity(owner) or 0, [])
-        rows = self.births.since(owner, position, rows)
+        rows = self.births.since(owner, position, rows, 1)
         if not rows:
             return None
         row = rows[-1]
-        stored = self._stored(row)
+        stored = self.stored(row)
         known = not isinstance(loaded, Unknown) and not isinstance(stored, Unknown)
         return row if not known or same_object(stored, loaded) else None
 
-    def _stored(self, row: int) -> Recorded | Unknown:
+    def stored(self, row: int) -> Recorded | Unknown:
         """What a writing row wrote (a ``setattr`` call's row is of its result, None)."""
         node = self.trace.node(row)
         frame = self.trace.frame(row)

@@ -84,11 +84,14 @@ class Births:
         born = self.born(value, position)
         return born if born in self._made else None
 
-    def since(self, value: Recorded, position: int, rows: list[int]) -> list[int]:
-        """Those of ascending ``rows`` that lie in the object's life before a position."""
+    def since(self, value: Recorded, position: int, rows: list[int], limit: int) -> list[int]:
+        """Those of ascending ``rows`` that lie in the object's life before a position: the last ones, at most
+        ``limit``.
+        """
         born = self.born(value, position)
         start = 0 if born is None else bisect_left(rows, born)
-        return rows[start : bisect_left(rows, position)]
+        end = bisect_left(rows, position)
+        return rows[max(start, end - limit) : end]
 
     @property
     def _rows(self) -> dict[int, list[int]]:

@@ -148,15 +148,18 @@ class Contents:
             rows.sort(key=lambda entry: entry[0])
         return found
 
+    @cached_property
+    def _item_rows(self) -> dict[int, list[int]]:
+        return {kind: [row for row, _ in rows] for kind, rows in self._item_writes.items()}
+
     def content_writes(self, owner: Recorded, position: int, limit: int = 8) -> list[int]:
         """The last rows that wrote into an object, latest first: items, calls on or with it."""
         kind = identity(owner)
         if kind is None:
             return []
-        items = [row for row, _ in self._item_writes.get(kind, [])]
-        items = self.births.since(owner, position, items)
-        calls = self.births.since(owner, position, self._opaque_writes.get(kind, []))
-        return sorted({*items[-limit:], *calls[-limit:]}, reverse=True)[:limit]
+        written = (self._item_rows.get(kind, []), self._opaque_writes.get(kind, []))
+        found = (self.births.since(owner, position, rows, limit) for rows in written)
+        return sorted({row for rows in found for row in rows}, reverse=True)[:limit]
 
     def writes_within(self, value: Recorded, position: int, limit: int = 4) -> Iterator[int]:
         """The last rows that wrote into each of the lists, dicts and sets that a value holds, latest first."""
@@ -169,7 +172,7 @@ class Contents:
         """
         if not self.is_mock(owner):
             return []
-        return self.births.since(owner, position, self._calls_for_effect)[-limit:][::-1]
+        return self.births.since(owner, position, self._calls_for_effect, limit)[::-1]
 
     def is_mock(self, value: Recorded | Unknown) -> bool:
         """Whether it is a mock of ``unittest.mock`` (or its backport), each of which has a class of its own."""

@@ -455,8 +455,8 @@ class Terms:
         yield from contents.content_writes(owner, position)
         for row in self.cells.attributes.attribute_writes(owner, position):
             yield row
-            held = self.trace.value(row)
-            if isinstance(held, tuple) and held[:1] and held[0] in CONTAINERS:
+            held = self.cells.attributes.stored(row)
+            if isinstance(held, tuple) and held[0] in CONTAINERS:
                 yield from contents.content_writes(held, position, limit=4)
         yield from contents.unseen_writes(owner, position)
 

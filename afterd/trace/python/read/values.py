@@ -217,7 +217,7 @@ def recorded_items(value: Recorded) -> Sequence[Recorded]:
 def containers_within(value: Recorded) -> Iterator[Recorded]:
     """The lists, dicts and sets that a value holds, as deep as it was recorded."""
     for item in recorded_items(value):
-        if isinstance(item, tuple) and item[:1] and item[0] in CONTAINERS:
+        if isinstance(item, tuple) and item[0] in CONTAINERS:
             yield item
         yield from containers_within(item)
 
