@@ -94,7 +94,7 @@ def test_the_frames_that_an_exception_came_through_are_kept(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("where", ["", "../../away/", "/away/"])
 def test_frames_are_kept_by_whichever_name_pytest_gives_them(tmp_path: Path, where: str) -> None:
-    """pytest names a file outside of the tree from the root where that is shorter: of a test beside its repository
+    """Pytest names a file outside of the tree from the root where that is shorter: of a test beside its repository
     nothing was known that the same test a folder further away told (django-axes, 19 runs here and 218 there).
     """
     packages = "/home/me/.venv/lib/python3.9/site-packages/run.py:7: in run\n"
