@@ -15,7 +15,7 @@ from signal import Signals
 from afterd.execution.failures.pytest_reports import read_reports, under_way
 from afterd.execution.failures.suites import counts_tests, no_test_ran
 from afterd.execution.failures.text import with_relative_paths
-from afterd.execution.failures.values import frames_shown, told_failure, where_raised
+from afterd.execution.failures.values import frames_shown, telling_text, told_failure
 from afterd.execution.losses import killed_from_outside
 from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.signature import Evidence, one_name, signature
@@ -127,7 +127,7 @@ def _telling_end(evidence: Evidence, result: ProcessResult) -> str:
     there: below it there may be hundreds of lines of the runner's own, and each frame that an exception came through
     has a dozen of its own.
     """
-    last, text = last_lines(result), where_raised(evidence.text)
+    last, text = last_lines(result), telling_text(evidence.text)
     said = told_failure(text)
     told = []
     if said is not None and told_failure(with_relative_paths(last, evidence.roots)) != said:

@@ -97,18 +97,11 @@ def settled_ends(
     otherwise = _fails_otherwise(confirmation)
     if not _may_have_older(confirmation, own, kept, otherwise=otherwise):
         return asis
-    last = Outcome(Verdict.UNRESOLVED, Unresolved.BUILD if failed else None)
     few = test.recipe.limits.search.few
-    for choice in choices(kept, own, wanted.changes.commits[::-1], few):
-        older = undone_in_all(wanted, choice)
-        oracle.progress.stage("trying the good version with older tests", choice.what)
-        good = asking(older).tree_outcome(older.variants.tree(older.everything))
-        if good.passed:
-            mine = frozenset(change.id for change in kept if own.has(change))
-            found = _with_choice(wanted, choice, older, confirming, confirmation.bad, mine)
-            if found is not None or not choice.partly:
-                return found or asis
-        last = good
+    found, last = _with_older_tests(asis, own, kept, asking, confirming, few)
+    if found is not None:
+        return found
+    last = last or Outcome(Verdict.UNRESOLVED, Unresolved.BUILD if failed else None)
     absent = isinstance(failed, UntestableError) and test.runner != GIVEN
     if (
         last.reason is Unresolved.UNTESTABLE or absent
@@ -124,6 +117,34 @@ def settled_ends(
     if failed is not None:
         raise _with_own_tests(failed, last)
     return asis
+
+
+def _with_older_tests(
+    asis: SettledEnds,
+    own: OwnTest,
+    kept: list[Change],
+    asking: Asking,
+    confirming: Confirming,
+    few: int,
+) -> tuple[SettledEnds | None, Outcome | None]:
+    """The ends with the fewest older tests that the good version is green with, and what it showed with the last ones
+    that it was tried with; None where that was never green, or where no test file changed.
+    """
+    wanted, failed, last = asis.wanted, asis.confirmation.bad, None
+    mine = frozenset(change.id for change in kept if own.has(change))
+    for choice in choices(kept, own, wanted.changes.commits[::-1], few):
+        older = undone_in_all(wanted, choice)
+        asis.oracle.progress.stage("trying the good version with older tests", choice.what)
+        last = asking(older).tree_outcome(older.variants.tree(older.everything))
+        if not last.passed:
+            continue
+        found = _with_choice(wanted, choice, older, confirming, failed, mine)
+        if found is None and choice.partly:
+            continue
+        if found is None and choice.undone & mine:
+            found = replace(asis, reason=_fails_otherwise_in_old_form(older, asking))
+        return found or asis, last
+    return None, last
 
 
 def _with_own_tests(failed: BuildError | TestError, last: Outcome) -> BuildError | TestError:
@@ -408,6 +429,17 @@ def telling_line(said: str) -> str:
         return str(errors[-1]).strip()
     lines = (line.strip() for line in said.splitlines() if _WORD.search(line.replace("_", "")))
     return next((line for line in lines if not line.startswith(_PASSED_OVER)), "")
+
+
+def _fails_otherwise_in_old_form(older: Range, asking: Asking) -> str:
+    """Why there is no green where the old form of the test broke too, in another way than its new form fails."""
+    bad = asking(older).tree_outcome(older.variants.bad)
+    said = told_failure(bad.detail)
+    how = f" ({said.message})" if said and said.message else ""
+    return (
+        "The test changed: in its old form the good version passes it, and the bad one fails it otherwise than in its"
+        f" new form{how}. For the failure of the new form {NO_GREEN}."
+    )
 
 
 def _changed_test_sentence(wanted: Range, choice: Choice) -> str:

@@ -425,6 +425,28 @@ def test_an_output_that_differs_in_other_lines_is_another_failure(unified: bool)
     assert same_failure(swapped, diffed("read <i>foo</i>", "read <b>foo</b>", unified=unified))
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Some\\Name Object &{:032x} (", "Some\\Other Object &{:032x} ("),
+        ("<[some.Name@{:x}]>", "<[some.Other@{:x}]>"),
+    ],
+)
+def test_which_objects_were_made_before_tells_no_outputs_apart(one: str, other: str) -> None:
+    """PHPUnit and Java show an object by its number or its hash, which is another one in each run: of a test of
+    nikic/PHP-Parser's whose text had changed two equal failures were told apart so, and it was "already red".
+    """
+    shown = "--- Expected\n+++ Actual\n@@ @@\n-{}\n+{}\n"
+    first, second, third = (
+        signature(Evidence(1, 0, shown.format(one.format(a), other.format(b)), ""), "t")
+        for a, b in ((0x2364, 0x2360), (0x24DC, 0x24DB), (0xFACE, 0xFACED))
+    )
+    assert same_failure(first, second)
+    assert same_failure(second, third)
+    swapped = signature(Evidence(1, 0, shown.format(other.format(1), "nothing"), ""), "t")
+    assert not same_failure(first, swapped)
+
+
 def test_part_of_the_wrong_lines_is_the_same_failure_and_more_are_not() -> None:
     one, other = "3c3\n< three\n---\n> tree\n", "9c9\n< nine\n---\n> nein\n"
     both, first = read("", stdout=one + other), read("", stdout=one)

@@ -8,7 +8,7 @@ import pytest
 
 from afterd.execution.failures.pytest_says import compared_values
 from afterd.execution.failures.suites import no_test_ran, passed_tests
-from afterd.execution.failures.values import told_failure, where_raised
+from afterd.execution.failures.values import telling_text, told_failure
 
 JEST = """\
   ● sum › adds
@@ -216,6 +216,32 @@ def test_values(text: str, observed: str, expected: str, file: str, line: int) -
 
 
 @pytest.mark.parametrize(
+    ("difference", "expected", "observed"),
+    [
+        ("-A Object &{a} (\n+B Object &{b} (\n", "A Object (", "B Object ("),
+        (
+            "-A Object &{a} (\n+A Object &{b} (\n-    'n' => 1\n+    'n' => 2\n",
+            "'n' => 1",
+            "'n' => 2",
+        ),
+        (
+            "-A Object &{a} (\n-    'n' => 1\n+A Object &{b} (\n+    'n' => 2\n",
+            "'n' => 1",
+            "'n' => 2",
+        ),
+    ],
+)
+def test_which_object_it_was_is_no_value(difference: str, expected: str, observed: str) -> None:
+    """PHPUnit numbers each object that it shows, in each run otherwise."""
+    numbers = {"a": f"{0x24DB:032x}", "b": f"{0x2364:032x}"}
+    text = f"--- Expected\n+++ Actual\n@@ @@\n{difference} )\n\nt/T.php:9\n".format(**numbers)
+    said = told_failure(text)
+    assert said is not None
+    assert (said.expected, said.observed) == (expected, observed)
+    assert (said.file, said.line) == ("t/T.php", 9)
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         (
@@ -306,7 +332,7 @@ def test_a_panic_of_go_began_where_it_was_first_raised() -> None:
     found = told_failure(RAISED_AGAIN)
     assert found is not None
     assert (found.file, found.line) == ("encode.go", 656)
-    assert where_raised("goroutine 1 [running]:\nmain.f()\n\ta.go:3 +0x1\n").count("a.go:3") == 1
+    assert telling_text("goroutine 1 [running]:\nmain.f()\n\ta.go:3 +0x1\n").count("a.go:3") == 1
 
 
 PASSED = """\

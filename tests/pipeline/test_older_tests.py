@@ -167,6 +167,27 @@ def test_a_test_that_changed_is_no_regression(tmp_path: Path) -> None:
     assert found["reason"].endswith("So there is no green to compare with.")
 
 
+def test_a_test_whose_old_form_fails_otherwise_was_not_already_red(tmp_path: Path) -> None:
+    """What the good version shows with the bad one's text says nothing of what broke the old one."""
+    good = "def total(xs):\n    return sum(xs)\n"
+    bad = (
+        "def total(xs):\n    return sum(xs) + 1\n\n\ndef mean(xs):\n    return sum(xs) - len(xs)\n"
+    )
+    test = "import ops\n\n\ndef test_ops():\n    {}\n"
+    status, found = explained(
+        tmp_path / "r",
+        {"ops.py": good, "tests/test_ops.py": test.format("assert ops.total([1, 2]) == 3")},
+        {"ops.py": bad, "tests/test_ops.py": test.format("assert ops.mean([1, 3]) == 5")},
+    )
+    assert (status, found["status"]) == (12, "already-red"), found
+    assert found["reason"].startswith(
+        "The test changed: in its old form the good version passes it, and the bad one fails it"
+        " otherwise than in its new form (AssertionError: assert 4 == 3)"
+    )
+    assert "there is no green to compare with" in found["reason"]
+    assert "older commits" not in found["reason"]
+
+
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
 @pytest.mark.parametrize(
     ("good", "bad", "says"),

@@ -13,6 +13,8 @@ _ACCIDENTS = (
     (r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?", "TIME"),
     (r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b", "UUID"),
     (r"\b0x[0-9a-fA-F]+\b", "ADDRESS"),
+    (r"(?<=&)[0-9a-f]{32}\b", "OBJECT"),  # PHP's number of an object, as PHPUnit shows it
+    (r"(?<=[\w$;])@[0-9a-f]{4,16}\b", "@OBJECT"),  # Java's hash of one
     (r"(?:(?:/private)?(?:/var)?/tmp|/var/folders)/[^\s:;,'\")\]]+", "TEMPORARY"),
     (r"==\d+==", "==PID=="),
     (r"\b(?:pid|PID|process|thread)[ =:]+\d+", "PID"),

@@ -114,6 +114,9 @@ _RAISED_AGAIN = re.compile(
     r"(?<=\[running\]:\n)(?:[^\n]+\n)*panic\([^\n]*\n\t[^\n]+\n", re.MULTILINE
 )
 """The frames of a goroutine down to its first panic: those of functions that recovered and panicked again."""
+_OBJECT_NUMBER = re.compile(r" &[0-9a-f]{32}\b")
+"""Which object it is that PHPUnit shows: another number in each run."""
+_SAME_LINES = re.compile(r"^-(?P<line>.*)\n(?P<rest>(?:-.*\n)*)\+(?P=line)\n", re.MULTILINE)
 _RULES = re.compile(r"^[=*#~-]{3,} +(?=\S)| +[=*#~-]{3,}$")
 _RUNNERS = re.compile(
     r"(?:^|/)(?:node_modules|\.cargo|rustlib|rustc|\.venv|site-packages)/|^node:|^library/|^internal/"
@@ -151,7 +154,7 @@ class Told:
 
 def told_failure(text: str) -> Told | None:
     """The last failure with values that a text tells of, else the first message; None: no word."""
-    text = where_raised(text.replace("\r\n", "\n"))
+    text = telling_text(text.replace("\r\n", "\n"))
     if pytest := said_by_pytest(text):
         message, file, line, begins = pytest
         values = compared_values(message)
@@ -166,9 +169,14 @@ def told_failure(text: str) -> Told | None:
     return None
 
 
-def where_raised(text: str) -> str:
-    """A report without the frames of Go that only handed a panic on: the innermost is where it began."""
-    return _RAISED_AGAIN.sub("", text)
+def telling_text(text: str) -> str:
+    """A report without the frames of Go that only handed a panic on (the innermost is where it began), and without
+    PHPUnit's numbers of objects, nor a difference where that was all of it.
+    """
+    text, numbers = _OBJECT_NUMBER.subn("", _RAISED_AGAIN.sub("", text))
+    while numbers:
+        text, numbers = _SAME_LINES.subn(r" \g<line>\n\g<rest>", text)
+    return text
 
 
 def frames_shown(text: str) -> list[str]:
