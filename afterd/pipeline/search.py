@@ -170,6 +170,7 @@ def search(
         whole = _whole_files(map(live.get, in_order(analysis.root | analysis.auxiliary)))
         led = replace(led, remarks=(*led.remarks, *whole))
         found = _found_answer(analysis, led, frozenset(live), oracle, execution, solver)
+        found = found if tracing.counted else replace(found, executed=0)
         seconds = time.monotonic() - began
         if not isinstance(told, Story):
             return replace(found, story_seconds=seconds)

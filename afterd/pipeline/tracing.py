@@ -74,7 +74,8 @@ class Tracing:
     failing run beside the bad version without a set of changes. ``beside`` gives what was put off: the failing run
     alone was recorded, and to read it beside the version without a set of changes costs more than to bisect the
     commits, or to try few changes; ``executed`` are then the changes whose lines it executed. ``outcomes`` are those of
-    the runs that were recorded so far, by their trees, ``lines`` those that the failing one executed.
+    the runs that were recorded so far, by their trees, ``lines`` those that the failing one executed. ``counted``:
+    whether it is known at all which changes were executed.
     """
 
     execution: Execution | None
@@ -92,6 +93,7 @@ class Tracing:
     executed: ChangeSet = NOTHING
     lines: ExecutedLines = no_lines
     outcomes: Callable[[], Mapping[str, Outcome]] = dict
+    counted: bool = True
 
 
 def traced_failure(

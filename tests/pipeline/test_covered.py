@@ -170,6 +170,7 @@ def test_what_was_not_executed_is_not_asked(tmp_path: Path, program: Program) ->
     notes = " ".join(found["notes"])
     if "nothing was counted" in notes:  # its counts need other tools; the test's names are known
         assert LACKING[program.tool] in notes
+        assert found["changes"]["executed"] == 0  # which were is not known
     else:
         assert found["runs"]["tests"] <= len(found["root"]) + 4
         assert "coverage" in notes

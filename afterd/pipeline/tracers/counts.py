@@ -36,7 +36,8 @@ def traced_by_counts(
     )
     if "js" not in counted:
         standing = Standing(against, lambda change: is_known(change.file))
-        return Tracing(execution, why, found.seconds, counted_questions(standing, WORK.text))
+        questions = counted_questions(standing, WORK.text)
+        return Tracing(execution, why, found.seconds, questions, counted=found.counted)
     missing = MissedNames(wanted.changes.by_id())
     standing = counted_questions(Standing(against, proves=False), WORK.text)
-    return Tracing(execution, why, found.seconds, standing, missing=missing)
+    return Tracing(execution, why, found.seconds, standing, missing=missing, counted=found.counted)

@@ -58,14 +58,15 @@ _LONGEST, _MOST_PLACES = 60, 3
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """The execution of counts, what its text says against variants, the seconds that both runs took, and
-    why a language was not counted.
+    """The execution of counts (``counted``: whether there are any), what its text says against variants, the seconds
+    that both runs took, and why a language was not counted.
     """
 
     execution: CoveredExecution
     text: VariantText
     seconds: float
     uncounted: str = ""
+    counted: bool = True
 
 
 def covered_runs(
@@ -102,7 +103,7 @@ def covered_runs(
     counts = (_with_left_lines(bad, stack), green)
     execution = CoveredExecution(wanted.changes.changes, counts, functions, text, stack)
     variants = VariantText(files_of, reader.read, wanted.everything, wanted.changes.live)
-    return Covered(execution, variants, seconds, uncounted)
+    return Covered(execution, variants, seconds, uncounted, any(map(bool, counts)))
 
 
 def _countable(languages: frozenset[str], recipe: Recipe) -> tuple[frozenset[str], str]:
