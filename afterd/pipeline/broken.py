@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from afterd.config import Settings
 from afterd.errors import TestError
 from afterd.execution.failures.lacks import Lack, lack_of
+from afterd.execution.failures.suites import is_unread_module, tests_counted
 from afterd.execution.runners.interpreters import own_modules
 from afterd.limits import REPORT
 from afterd.model.explanation import NO_GREEN, Status
 from afterd.model.outcome import Unresolved
 from afterd.model.progress import Progress
 from afterd.model.wording import first_names
+from afterd.pipeline.older_tests import telling_line
 from afterd.pipeline.suite_run import TestsSeen, run_tests
 from afterd.vcs.file_changes import KEPT_TEST
 from afterd.workspace import (
@@ -130,7 +132,7 @@ class _Look:
                 passes = "passes" if len(self._named) == 1 else "pass"
                 green = f"{first_names(self._named, REPORT.named)} {passes}"
             return Broken(self.suite, reason=f"{green} at the bad version.")
-        return self._nothing_broke(aside)
+        return self._nothing_broke(aside, seen)
 
     def _changed_by_several(self, aside: _Ends) -> tuple[str, ...]:
         """Where nothing else broke, the tests whose text changed, if by several commits: what the last of them did
@@ -273,7 +275,13 @@ class _Look:
         """A line for each reason why a red test is not explained."""
         notes = []
         lacking = self._lacking(aside.before)
-        if before := [name for name in aside.before if name not in lacking]:
+        if unread := _unread(aside.before, lacking):
+            notes.append(
+                f"{_count(len(unread), 'test module')} cannot be imported at either end, so what is in"
+                f" {'it' if len(unread) == 1 else 'them'} was not run:"
+                f" {first_names(list(unread), REPORT.named)}.{_said_first(unread)}"
+            )
+        if before := [name for name in aside.before if name not in {*lacking, *unread}]:
             notes.append(
                 f"{_were(len(before), 'red')} before: {first_names(before, REPORT.named)}."
             )
@@ -293,7 +301,7 @@ class _Look:
             )
         return notes
 
-    def _nothing_broke(self, aside: _Ends) -> Broken:
+    def _nothing_broke(self, aside: _Ends, seen: TestsSeen) -> Broken:
         """All that is red is no regression of this range: what it is, or what may be found further back."""
         lacking = self._lacking(aside.before)
         before = [name for name in aside.before if name not in lacking]
@@ -301,14 +309,23 @@ class _Look:
             raise TestError(
                 " ".join(self._set_aside(aside) if before else dict.fromkeys(lacking.values()))
             )
+        unread = _unread(aside.before, lacking)
+        if len(unread) == len(seen.red) and _ran_none_but(unread, seen):
+            raise TestError(
+                f"{self._runner} ran no test: its modules can be imported at neither end of the range"
+                f" ({first_names(list(unread), REPORT.named)}).{_said_first(unread)} If another command runs the tests,"
+                " put it behind the range: `afterd explain GOOD..BAD -- COMMAND`."
+            )
         if before and (self.settings.history or len(before) <= self.workspace.limits.search.few):
             tests = tuple(self.suite.test(name) for name in sorted(before, key=self._size))
             return Broken(self.suite, tests, tuple(self._set_aside(replace(aside, before={}))))
         reason = " ".join(self._set_aside(aside))
         if not before:
             reason += f" So {NO_GREEN}."
-        else:
+        elif len(unread) < len(before):
             reason += " Nothing broke in this range; --history looks for where they did."
+        else:
+            reason += " No other test is red."
         return Broken(self.suite, status=Status.ALREADY_RED, reason=reason)
 
     def _lacking(self, said: Mapping[str, str]) -> dict[str, str]:
@@ -358,8 +375,38 @@ def _of_names(seen: TestsSeen, names: Sequence[str]) -> TestsSeen:
     return replace(seen, red=red, green=green)
 
 
+def _unread(red: Mapping[str, str], lacking: Collection[str]) -> dict[str, str]:
+    """The red tests that are modules which cannot be imported, by unittest's and pytest's names, for another reason
+    than what is ``lacking``.
+    """
+    return {
+        name: said
+        for name, said in red.items()
+        if name not in lacking
+        and (is_unread_module(said) or (name == file_of_test(name) and name.endswith(".py")))
+    }
+
+
+def _ran_none_but(unread: Collection[str], seen: TestsSeen) -> bool:
+    """Whether a run was of no test but of modules that cannot be imported, as far as its runner tells."""
+    if seen.green is not None:
+        return not seen.green
+    counted = tests_counted(seen.attempt.outcome.detail)
+    return counted is not None and counted <= len(unread)
+
+
+def _said_first(said: Mapping[str, str]) -> str:
+    """What the first of several tests says, as a sentence; empty where it says nothing."""
+    line = telling_line(next(iter(said.values())))
+    return f" {next(iter(said))} says: {line.rstrip('.')}." if line else ""
+
+
 def _tests(number: int) -> str:
-    return f"{number:,} test{'' if number == 1 else 's'}"
+    return _count(number, "test")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _were(number: int, what: str) -> str:

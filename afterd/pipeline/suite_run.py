@@ -154,7 +154,7 @@ def _by_names(bench: Workbench, suite: Suite, result: ProcessResult) -> TestsSee
     green = frozenset(found.passed or ()) if found.written else None
     if attempt.outcome.passed:
         return TestsSeen(attempt, {}, green)
-    red = {name: found.said(name) for name in found.failed}
+    red = {name: found.said(name) or found.reported.get(name, "") for name in found.failed}
     return TestsSeen(attempt, red or {suite.recipe.test_id: ""}, green)
 
 

@@ -177,6 +177,41 @@ def test_many_that_were_red_before_are_not_walked_back_for(made: Path) -> None:
     assert len(look(made, history=True).tests) == 5
 
 
+UNREADABLE = "import unittest\n\nraise RuntimeError('no settings')\n"
+
+
+def unittest_files(**files: str) -> dict[str, str]:
+    """Test modules for unittest."""
+    return {f"test_{name}.py": code for name, code in files.items()}
+
+
+def test_modules_of_which_none_can_be_imported_are_no_tests_that_were_red(tmp_path: Path) -> None:
+    """Django-taggit's without settings: "7 tests were red before … Nothing broke", of none that ran."""
+    files = unittest_files(**{f"n{n}": UNREADABLE for n in range(5)})
+    with pytest.raises(TestError) as raised:
+        look(tmp_path / "r", files, {"calc.py": BAD})
+    said = str(raised.value)
+    assert said.startswith(
+        "unittest ran no test: its modules can be imported at neither end of the range (test_n0,"
+    )
+    assert "RuntimeError: no settings" in said
+    assert "-- COMMAND" in said
+
+
+def test_modules_that_cannot_be_imported_beside_others_are_told_as_that(tmp_path: Path) -> None:
+    good = (
+        "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_it(self):\n        pass\n"
+    )
+    files = unittest_files(**{f"n{n}": UNREADABLE for n in range(5)}, good=good)
+    broken = look(tmp_path / "r", files, {"calc.py": BAD})
+    assert broken.status is Status.ALREADY_RED
+    assert broken.reason.startswith(
+        "5 test modules cannot be imported at either end, so what is in them was not run: test_n0,"
+    )
+    assert "RuntimeError: no settings" in broken.reason
+    assert "Nothing broke" not in broken.reason
+
+
 @pytest.mark.parametrize(
     ("files", "said"),
     [

@@ -154,12 +154,26 @@ def ran_one_test(text: str) -> bool:
     return _ONE_RAN.search(text) is not None
 
 
-_COUNTED = re.compile(r"^Ran [1-9]\d* tests? in ", re.MULTILINE)
+_COUNTED = re.compile(r"^Ran (?P<count>[1-9]\d*) tests? in ", re.MULTILINE)
 
 
 def counts_tests(text: str) -> bool:
     """Whether unittest, which speaks on standard error, says that it ran tests."""
     return _COUNTED.search(text) is not None
+
+
+def tests_counted(text: str) -> int | None:
+    """How many tests unittest says that it ran; None where it does not say that it ran any."""
+    counts = [int(match["count"]) for match in _COUNTED.finditer(text)]
+    return sum(counts) if counts else None
+
+
+_UNREAD_MODULE = re.compile(r"^(?:\w+: )?Failed to import test module: ", re.MULTILINE)
+
+
+def is_unread_module(said: str) -> bool:
+    """Whether what unittest tells of a test is that a module of tests cannot be imported."""
+    return _UNREAD_MODULE.match(said) is not None
 
 
 def passed_tests(text: str) -> frozenset[str]:
