@@ -70,7 +70,7 @@ def first_red(
     What is halved is the commits' ``guilt`` (``NO_GUILT``: their number), as of two commits that are likely, far
     apart, the one between them tells nothing. At most twice as many commits are asked as halving their number needs:
     some cannot be tested. Where ``good`` is no ancestor of ``bad``, the commit at which both parted takes its place,
-    if it is green. Raises RepositoryError for unknown commits.
+    if it is green, and where that cannot be tested a green one behind it. Raises RepositoryError for unknown commits.
     """
     good, bad = resolve(repository, good), resolve(repository, bad)
     return _Search(repository, passes, guilt=guilt).between(good, bad)
@@ -120,9 +120,27 @@ class _Search:
         chain = first_parents(self._repository, bad) if base else iter(())
         commits = [*takewhile(lambda commit: after(commit, str(base)), chain), str(base)]
         self._left = self._left if told else 2 * len(commits).bit_length()
-        if len(commits) == 1 or self._verdict(str(base)) is not Verdict.PASS:
+        if len(commits) > 1 and self._verdict(commits[-1]) is Verdict.UNRESOLVED:
+            commits = commits[: self._green_behind(commits) + 1]
+        if len(commits) == 1 or self._verdict(commits[-1]) is not Verdict.PASS:
             return Baseline("", bad, adjacent=False, reason="no green commit is where both parted")
         return self._into_merge(self._bisect(commits))
+
+    def _green_behind(self, commits: Sequence[str]) -> int:
+        """The place of a green commit between a red one (first) and one that cannot be tested (last); 0 where none is
+        met. What cannot be tested is taken to be too old for the test as it is today.
+        """
+        red, untestable = 0, len(commits) - 1
+        while untestable - red > 1:
+            middle = (red + untestable) // 2
+            match self._verdict(commits[middle]):
+                case Verdict.PASS:
+                    return middle
+                case Verdict.FAIL:
+                    red = middle
+                case Verdict.UNRESOLVED:
+                    untestable = middle
+        return 0
 
     def _narrowed(self, history: Ancestry, good: str, bad: str) -> tuple[str, str]:
         """A green and a red commit between two such, as near as halving the commits of a history tells."""

@@ -32,13 +32,28 @@ BUILD = (
     *("yarn.lock", "pnpm-lock.yaml", "tsconfig*.json", "Cargo.toml", "Cargo.lock", "build.rs"),
     *("go.mod", "go.sum", "pom.xml", "*.gradle", "*.gradle.kts", "gradle.properties", "Gemfile*"),
     *("Rakefile", "composer.json", "composer.lock", "conanfile.*", "vcpkg.json", "justfile"),
-    *("/.github/", "/.gitlab-ci.yml", "/.travis.yml", "Jenkinsfile"),
 )
+SERVICES = (
+    *(".github/*.yml", ".github/*.yaml", "/.gitlab-ci.yml", "/.travis.yml", "/.circleci/"),
+    *("/.cirrus.yml", "appveyor.yml", ".appveyor.yml", "/azure-pipelines*.yml", "/Jenkinsfile"),
+    *(
+        "/.drone.yml",
+        "/.woodpecker/",
+        "/.buildkite/",
+        "/.semaphore/",
+        "codecov.yml",
+        ".codecov.yml",
+    ),
+    *(".coveralls.yml", ".codeclimate.yml", ".scrutinizer.yml", ".styleci.yml", "/renovate.json"),
+    *("/.readthedocs.yml", "/.readthedocs.yaml", "/.pre-commit-config.yaml", "/.lgtm.yml"),
+)
+"""Settings of services that build or look at the project elsewhere, and of git's hooks: nothing here reads them."""
 DOCS = (
     *("doc/", "docs/", "man/", "*.md", "*.rst", "*.adoc", "*.texi", "*.tex", "*.[1-8]", "*.man"),
     *("README*", "CHANGELOG*", "ChangeLog*", "CHANGES*", "NEWS*", "HISTORY*", "LICENSE*"),
     *("LICENCE*", "COPYING*", "AUTHORS*", "CONTRIBUTORS*", "CONTRIBUTING*", "INSTALL*", "THANKS*"),
     *("TODO*", "MAINTAINERS*", "CODEOWNERS", "SECURITY*"),
+    *SERVICES,
 )
 DATA = (
     *("*.json", "*.yaml", "*.yml", "*.toml", "*.ini", "*.cfg", "*.conf", "*.csv", "*.tsv", "*.xml"),
@@ -105,6 +120,11 @@ def kind_of(path: str, rules: FileRules) -> FileKind:
                 continue
             return kind
     return FileKind.SOURCE
+
+
+def is_of_service(path: str) -> bool:
+    """Whether a file holds settings of a service that builds or looks at the project elsewhere."""
+    return _matcher(SERVICES).match("/" + path) is not None
 
 
 @lru_cache(maxsize=64)

@@ -23,7 +23,7 @@ from pathlib import PurePosixPath
 from afterd.model.change import Change, ChangeForm, ChangeId, ChangeList, FileKind
 from afterd.model.location import LineSpan
 from afterd.vcs.hunks import split_lines
-from afterd.vcs.kinds import FileRules
+from afterd.vcs.kinds import FileRules, is_of_service
 from afterd.vcs.outline import Piece, outline
 from afterd.vcs.same_tree import neutral_in_python
 from afterd.vcs.tokens import Language, Token, TokenKind, language_of, tokens
@@ -176,6 +176,7 @@ def _is_closed(token: Token) -> bool:
 
 Text = Callable[[str], bytes | None]  # a file's content by its path; None where there is none
 DOCUMENTATION = "documentation"
+OF_SERVICE = "settings of a service elsewhere"
 DEFAULT_RULES = FileRules()
 
 
@@ -184,7 +185,7 @@ def prune(
 ) -> ChangeList:
     """The changes with ``pruned`` set where a change cannot matter.
 
-    Documentation (its content: a file that comes, goes or moves may be named by the build), and
+    Documentation (its content: a file that comes, goes or moves may be named by the build), settings of services, and
     hunks of C, C++, Java or Python files that only concern comments, white space or layout. A hunk
     that shifts lines stays where line numbers can be seen (``__LINE__``, ``assert``).
     """
@@ -193,7 +194,9 @@ def prune(
     added = {change.file for change in changes.changes if change.form is ChangeForm.ADDED}
     for change in changes.live:
         if change.kind is FileKind.DOCS:
-            if change.form in {ChangeForm.HUNK, ChangeForm.BINARY, ChangeForm.WHOLE}:
+            if is_of_service(change.file):
+                reasons[change.id] = OF_SERVICE
+            elif change.form in {ChangeForm.HUNK, ChangeForm.BINARY, ChangeForm.WHOLE}:
                 reasons[change.id] = DOCUMENTATION
         elif change.form is ChangeForm.HUNK:
             by_file[change.old_file, change.file].append(change)

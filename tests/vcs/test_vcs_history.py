@@ -326,6 +326,25 @@ def test_a_good_end_on_a_branch_of_its_own_is_left_for_where_both_parted(tmp_pat
     assert red_before.asked == [base]
 
 
+def test_where_both_parted_cannot_be_tested_a_green_commit_is_looked_for_behind_it(
+    tmp_path: Path,
+) -> None:
+    """Parsedown: the release on a branch of its own left where its tests cannot be run, and no commit was halved."""
+    made = Made(tmp_path / "r")
+    base = made.text(a="0")
+    release = made.commit(texts(a="0", r="1"), base, ref=None)
+    line = [base]
+    for number in range(1, 40):
+        line.append(made.commit(texts(a=f"{number}"), line[-1], ref=None))
+    outcomes = dict.fromkeys(line[:9], SKIP) | dict.fromkeys(line[9:21], PASS)
+    answers = Answers(outcomes | dict.fromkeys(line[21:], FAIL))
+    found = first_red(made.repository, release, line[-1], answers)
+    assert found == Baseline(line[20], line[21], adjacent=True)
+    assert len(answers.asked) <= 12
+    never = Answers(dict.fromkeys(line[:9], SKIP) | dict.fromkeys(line[9:], FAIL))
+    assert first_red(made.repository, release, line[-1], never).good == ""
+
+
 def test_a_good_end_behind_a_merge_is_where_the_search_begins(tmp_path: Path) -> None:
     """The release was made on a branch that was merged later; what came before it is not asked."""
     made = Made(tmp_path / "r")

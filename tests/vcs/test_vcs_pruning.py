@@ -17,7 +17,7 @@ from made_repositories import Made, read_listing, texts
 from afterd.model.change import ChangeList
 from afterd.vcs.diff import changes_between
 from afterd.vcs.kinds import FileRules
-from afterd.vcs.pruning import COMMENTS, DOCUMENTATION, WHITE_SPACE, prune, with_pruned
+from afterd.vcs.pruning import COMMENTS, DOCUMENTATION, OF_SERVICE, WHITE_SPACE, prune, with_pruned
 from afterd.vcs.same_tree import LOCAL_ANNOTATIONS, SAME_TREE
 from afterd.vcs.variants import Variants
 
@@ -158,6 +158,7 @@ def test_docstrings_are_comments_when_configured(made: Made) -> None:
     ("name", "good", "bad", "reason"),
     [
         ("README__md", "a\n", "b\n", DOCUMENTATION),
+        ("__travis__yml", "a\n", "b\n", OF_SERVICE),
         ("a__sh", "a # b\n", "a # c\n", ""),
         ("Makefile", "a:\n\tb\n", "a:\n\t b\n", ""),
         ("a__js", "a // b\n", "a // c\n", ""),
@@ -174,6 +175,14 @@ def test_documents_that_come_and_go_may_be_named_by_the_build(made: Made) -> Non
     one, other = made.tree(texts(README__rst="x\n")), made.tree(texts(README__md="y\n"))
     changes = changes_between(made.repository, one, other)
     assert prune(changes, lambda _: b"", lambda _: b"").live == changes.changes
+
+
+def test_a_services_settings_never_matter(made: Made) -> None:
+    """Parsedown: ``.travis.yml`` stood first among 69 changes, as a build's file."""
+    one, other = made.tree({}), made.tree(texts(__travis__yml="y\n"))
+    changes = changes_between(made.repository, one, other)
+    pruned = prune(changes, lambda _: b"", lambda _: b"").changes
+    assert [change.pruned for change in pruned] == [OF_SERVICE]
 
 
 def test_reasons_are_added_and_never_replaced(made: Made) -> None:
