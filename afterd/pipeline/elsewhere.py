@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from afterd.execution.told import THE_END
 from afterd.limits import REPORT
 from afterd.model.change import ChangeSet
+from afterd.model.outcome import Verdict
 from afterd.model.progress import Progress
 from afterd.model.wording import first_names
 from afterd.pipeline.suite_run import run_tests
 from afterd.workspace import Range, Suite, Workspace, file_of_test
+
+_TRYING = "trying the answer on other tests"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +55,21 @@ def outcomes_elsewhere(
     """One run of the other ``broken`` tests and of those in the file of ``test`` that were ``green`` at the
     bad version, with ``reverted`` undone; another of what fails there, at the good version.
 
-    Nothing where the runner cannot choose tests: each is asked by itself then.
+    Where the runner does not report each test as it ends, of the ``broken`` ones alone, if they are several: a single
+    one is asked by itself, and has a story of its own.
     """
-    if suite.found is None or not suite.found.reported:
+    if suite.found is None:
         return Elsewhere()
+    if not suite.found.reported:
+        several = broken if len(broken) > 1 else ()
+        tree = wanted.variants.tree(reverted)
+        return Elsewhere(_passing(workspace, suite, tree, several, progress))
     neighbours = [name for name in sorted(green) if file_of_test(name) == file_of_test(test)]
     neighbours = neighbours[: workspace.limits.search.neighbours]
     names = [*broken, *neighbours]
     if not names:
         return Elsewhere()
-    progress.stage("trying the answer on other tests", f"{len(names)} of them")
+    progress.stage(_TRYING, f"{len(names)} of them")
     seen = run_tests(workspace, suite, wanted.variants.tree(reverted), progress, names)
     passed = seen.green or frozenset()
     spoiled = [name for name in neighbours if name in seen.red]
@@ -69,3 +78,20 @@ def outcomes_elsewhere(
         both = run_tests(workspace, suite, good, progress, spoiled).green or frozenset()
         spoiled = [name for name in spoiled if name in both]
     return Elsewhere(tuple(name for name in broken if name in passed), tuple(spoiled))
+
+
+def _passing(
+    workspace: Workspace, suite: Suite, tree: str, names: Sequence[str], progress: Progress
+) -> tuple[str, ...]:
+    """Those of several tests that pass in a version, by one run; where the runner names only what fails, those that it
+    does not name. None where it came to no end.
+    """
+    if not names:
+        return ()
+    progress.stage(_TRYING, f"{len(names)} of them")
+    seen = run_tests(workspace, suite, tree, progress, names)
+    ended = seen.attempt.outcome.verdict is not Verdict.UNRESOLVED
+    if not ended or not seen.red.keys().isdisjoint({suite.recipe.test_id, THE_END}):
+        return ()
+    green = set(names) - seen.red.keys() if seen.green is None else seen.green
+    return tuple(name for name in names if name in green)

@@ -75,7 +75,7 @@ def _its_own(
     if found.status is Status.INCONCLUSIVE:
         return None
     note = f"The root of explanation {other.id} ({other.test}) repairs this test too."
-    if found.tree is None and found.status is Status.EXPLAINED:
+    if found.tree is None and other.tree is not None and found.status is Status.EXPLAINED:
         note += " Of this test no story is told; that one's may be read for it."
     return replace(found, changes=other.changes, remarks=(note, *found.remarks))
 
