@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from afterd.model.term import BOOL, Apply, Const, Op, SortKind, Term, Value, bitvec
+from afterd.symbolic.code import Operand
 from afterd.symbolic.collecting import Collector, any_of, conjunction_of, negation_of
 from afterd.symbolic.memory import Memory
 from afterd.symbolic.operations import Known
@@ -155,6 +156,13 @@ def _chosen_side(
     for arrival, term in reversed(list(zip(branch.arrivals, terms, strict=True))[:-1]):
         result = Apply(Op.ITE, (arrival.side.condition, term, result), sort)
     return value, collector.define((branch.key, *what), result, value, None)
+
+
+def any_value(incoming: Mapping[int, Operand]) -> Known:
+    """A value of a φ's sort: which one does not matter, it will be free."""
+    sample = next(iter(incoming.values()))
+    zero: Value = False if sample.sort == BOOL else 0
+    return zero, Const(zero, sample.sort)
 
 
 def _sort_of(value: Value) -> Any:  # noqa: ANN401 - a Sort

@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from afterd.logic import Branch, PathCondition
-from afterd.model.term import BOOL, Const, Term, Value
+from afterd.model.term import BOOL, Const, Term
 from afterd.symbolic import branches, effects
 from afterd.symbolic.branches import Arrival, OpenBranch, Position, Side
 from afterd.symbolic.code import Code, Operand
 from afterd.symbolic.collecting import TRUE, Collector, any_of, conjunction_of, negation_of
-from afterd.symbolic.frames import Bounds, Finished, Frame
+from afterd.symbolic.frames import Bounds, Finished, Frame, innermost_open
 from afterd.symbolic.loading import Image
 from afterd.symbolic.memory import Memory
 from afterd.symbolic.observing import NO_MORE, Observer
@@ -300,7 +300,7 @@ class Control(ABC):
         join = frame.body.joins[branch.block]
         found = effects.effects_of(self.image, frame.body, side.target, join, frame.slots)
         phis = {
-            name: self._any_phi(frame, incoming)
+            name: branches.any_value(incoming)
             for name, _, incoming in (frame.body.blocks[join].phis if join >= 0 else ())
         }
         arrival = branches.unexplored_side(
@@ -331,14 +331,6 @@ class Control(ABC):
                 if between is not branch:
                     between.lost = between.split = True
         home.arrivals.append(arrival)
-
-    def _any_phi(self, frame: Frame, incoming: object) -> Known:
-        """A value of the φ's sort: which one does not matter, it will be free."""
-        assert isinstance(incoming, dict)
-        sample = next(iter(incoming.values()))
-        zero: Value = False if sample.sort == BOOL else 0
-        del frame
-        return zero, Const(zero, sample.sort)
 
     def _take(self, frame: Frame, branch: OpenBranch, side: Side) -> None:
         branch.now = side
@@ -453,6 +445,9 @@ class Control(ABC):
         if branch.lost:
             conditions = [arrival.side.condition for arrival in branch.arrivals]
             self.collector.narrow((branch.key, "on"), branch.path, any_of(conditions))
+            around = innermost_open(self.frames)
+            if around is not None:  # of its ways, too, not every one goes on
+                around.lost = around.split = True
         at = frame.meeting(branch.join)
         if branch.join == RETURN:
             phis = {"return": phis.get("return", (0, None))}

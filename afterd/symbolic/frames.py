@@ -109,3 +109,8 @@ def frame_limit(frames: list[Frame]) -> int:
             if branch.limit:
                 return branch.limit
     return 0
+
+
+def innermost_open(frames: list[Frame]) -> OpenBranch | None:
+    """The last branch, in whichever activation, whose sides have not met."""
+    return next((frame.open[-1] for frame in reversed(frames) if frame.open), None)
