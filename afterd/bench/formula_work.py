@@ -55,6 +55,10 @@ class Watched:
         """Every path up to the bounds, or of what is looked back over with so many instructions at most."""
         return self._timed(lambda: self.subject.all_paths(most))
 
+    def paths_leaving_once(self) -> ProgramFormula:
+        """The paths that leave the run's way once at a time."""
+        return self._timed(self.subject.paths_leaving_once)
+
     def trace(self) -> ProgramFormula:
         """The failing path alone."""
         return self._counted(self.subject.trace())

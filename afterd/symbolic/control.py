@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from afterd.logic import Branch, PathCondition
+from afterd.logic import Branch, PathCondition, TooLargeError
 from afterd.model.term import BOOL, Const, Term
 from afterd.symbolic import branches, effects
 from afterd.symbolic.branches import Arrival, OpenBranch, Position, Side
@@ -46,7 +46,6 @@ class Control(ABC):
     positions: tuple[Position, ...]
     instances: int
     ending: str
-    exhausted: bool
     origins: Origins | None
 
     def __init__(
@@ -276,8 +275,11 @@ class Control(ABC):
     def _beyond(self, frame: Frame, branch: OpenBranch, side: Side) -> str:
         """Which bound keeps a side from being executed, if one does."""
         if self._sides >= self.bounds.sides or self.instances > self.bounds.total + self.spent:
-            self.exhausted = True
+            if self.bounds.all_or_none:
+                raise TooLargeError("its paths have more instructions than are encoded")
             return "more sides than are encoded"
+        if self.bounds.once and self._forced > self._continued:
+            return "no path leaves the run's way again before it is back"
         body = frame.body
         around = set(body.headers[branch.block]) & set(body.headers[side.target])
         leaves = any(

@@ -62,6 +62,12 @@ class FailingRun:
         """
         return self._formula(lambda _branch: True, all_paths=True, most=most)
 
+    def paths_leaving_once(self) -> ProgramFormula:
+        """The paths that leave the run's way, and not again before they are back, of what is looked back over.
+        Raises TooLargeError.
+        """
+        return self._formula(lambda _branch: True, all_paths=False, once=True)
+
     def trace(self) -> ProgramFormula:
         """The failing path alone: behind a branch that goes the other way all is free."""
         return self._formula(lambda _branch: False, all_paths=False, trace_only=True)
@@ -99,7 +105,13 @@ class FailingRun:
         return not before
 
     def _formula(
-        self, wanted: object, *, all_paths: bool, trace_only: bool = False, most: int = 0
+        self,
+        wanted: object,
+        *,
+        all_paths: bool,
+        trace_only: bool = False,
+        once: bool = False,
+        most: int = 0,
     ) -> ProgramFormula:
         assert callable(wanted)
         try:
@@ -108,7 +120,7 @@ class FailingRun:
                 raise TooLargeError(f"the run alone has {count} instructions")
             bounds = replace(
                 self.program.bounds, whole_sides=self.whole_sides, over=self.over,
-                doubts_premises=self.doubts_premises,
+                doubts_premises=self.doubts_premises, once=once, all_or_none=all_paths or once,
             )  # fmt: skip
             if self.window and (most or not all_paths):
                 bounds = replace(bounds, symbolic=self.window)
@@ -118,7 +130,7 @@ class FailingRun:
             whole = count <= bounds.symbolic and self.shown.ending != ENDLESS
             last = None if whole else self.shown.first_wrong(self.expectation)
             until = count if last is None else self.shown.moments[last]
-            formula, cut = self.program.formula(
+            formula = self.program.formula(
                 self.given, self.expectation, wanted, until, bounds,
                 last=last, trace_only=trace_only,
             )  # fmt: skip
@@ -126,8 +138,6 @@ class FailingRun:
             raise _not_followed(refused) from refused
         if self.doubts_premises:
             formula = replace(formula, notes=(*formula.notes, _DOUBTED))
-        if all_paths and cut:
-            raise TooLargeError("its paths have more instructions than are encoded")
         return formula
 
 

@@ -22,6 +22,8 @@ class Bounds:
     ``extra``: iterations of a loop more than the run had; ``depth``: of calls; ``total``: of all sides
     together. ``whole_sides``: a forced side of a short run has all sides within it (it mostly needs
     them), not only those wanted.
+    ``once``: a forced side is executed as it goes, without sides within it. ``all_or_none``: where the sides are
+    more than may be, there is no formula.
     ``records``: a record may be copied from and to another place than the run did.
     ``over`` says whether the time for it is up. ``doubts_premises``: what makes numbers and words of the
     input may be wrong, too, and what a variable holds that no statement has written.
@@ -35,6 +37,8 @@ class Bounds:
     total: int = 40_000
     sides: int = 4_000
     whole_sides: bool = True
+    once: bool = False
+    all_or_none: bool = False
     records: bool = True
     over: Callable[[], bool] = lambda: False
     doubts_premises: bool = False

@@ -69,7 +69,6 @@ class Machine(Control):
         self.frames: list[Frame] = []
         self.positions: tuple[Position, ...] = ((None, 0),)
         self.ending = ""
-        self.exhausted = False
         self.library = library
         self.world = world
         self._invariant = invariant

@@ -109,8 +109,8 @@ class Program:
         *,
         last: int | None = None,
         trace_only: bool = False,
-    ) -> tuple[ProgramFormula, bool]:
-        """The formula with the sides that are ``wanted``; whether a bound cut it short.
+    ) -> ProgramFormula:
+        """The formula with the sides that are ``wanted``.
 
         Terms are kept for so many ``instances`` of the run, less what is before their window; no
         output after the event ``last`` is asked for.
@@ -141,7 +141,7 @@ class Program:
         if last is not None:
             note = "nothing is asked after the first wrong output"
             formula = replace(formula, notes=(*formula.notes, note))
-        return formula, machine.exhausted
+        return formula
 
     def _kept_beginnings(self, instances: int, start: int) -> dict[int, Callable[[Machine], None]]:
         """What is before a window is executed once, whatever window and sides are asked for: a copy of the

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from afterd.limits import LOGIC
 from afterd.localization.formula.report import Line, Report, ordered_diagnoses
 from afterd.localization.formula.several_inputs import encoded_together
-from afterd.localization.formula.subject import Subject, premises_doubted
-from afterd.logic import Corrections, TooLargeError
+from afterd.localization.formula.subject import (
+    Subject,
+    asked_part,
+    premises_doubted,
+    share_covered,
+)
+from afterd.localization.formula.widening import Windows, widest_answer
+from afterd.logic import Corrections, Diagnosis, Found, ProgramFormula, TooLargeError
 
 SIZE = 5
 """Statements of one diagnosis at most (III-B6, Solution Space Pruning)."""
@@ -24,6 +31,7 @@ def bugassist(
     inputs all of them, in one formula.
 
     Single statements are asked for with all the time there is: some of them without the others say little.
+    Where all paths are too many, ``paths_leaving_once`` are the answer.
     """
     name = "BA" if weights is None else "BA+CW"
     with solver.pressed():
@@ -31,9 +39,13 @@ def bugassist(
             formulas = [subject.all_paths() for subject in subjects]
             encoded = encoded_together(formulas, solver)
         except TooLargeError as refused:
-            solver.restart()
-            return Report(name, reason=f"gives up: {refused}", weights=weights)
-        found = solver.enumerate(encoded, weights, size=1)
+            too_many = str(refused)
+        else:
+            too_many = ""
+            found = solver.enumerate(encoded, weights, size=1)
+    if too_many:
+        solver.restart()
+        return _leaving_once(name, subjects, solver, weights, too_many)
     if found.finished and size > 1:
         larger = solver.enumerate(encoded, weights, found.cores, size)
         found = larger if larger.finished else replace(found, reason=larger.reason)
@@ -47,4 +59,67 @@ def bugassist(
     return Report(
         name, ordered_diagnoses(found.diagnoses, weights), reason, (found.diagnoses,), weights, notes,
         solver.encoding.size, found.finished, sum(formula.instances for formula in formulas),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _AboutEnds:
+    """The single statements that repair the inputs by paths that leave the runs' ways once at a time, of their last
+    ``windows``; ``settled``: all of these.
+    """
+
+    windows: Windows
+    found: Found
+    formulas: Sequence[ProgramFormula] = ()
+    clauses: int = 0
+
+    @property
+    def settled(self) -> bool:
+        """Whether all single statements are known."""
+        return self.found.finished > 0
+
+    @property
+    def sets(self) -> Sequence[Diagnosis]:
+        """The statements."""
+        return self.found.diagnoses
+
+
+def _leaving_once(
+    name: str,
+    subjects: Sequence[Subject],
+    solver: Corrections,
+    weights: Mapping[Line, int] | None,
+    too_many: str,
+) -> Report:
+    """Single statements from few paths: a repair of one decision or one value mostly needs no other side within
+    the side that it takes. Whatever is found is a repair; what needs more sides at once is not.
+
+    A long run is asked about from its end, as on demand.
+    """
+
+    def ask(windows: Windows) -> _AboutEnds:
+        try:
+            formulas = [subject.paths_leaving_once() for subject in subjects]
+            encoded = encoded_together(formulas, solver)
+        except TooLargeError as refused:
+            return _AboutEnds(windows, Found(complete=False, reason=str(refused)))
+        found = solver.enumerate(encoded, weights, size=1)
+        return _AboutEnds(windows, found, formulas, solver.encoding.size)
+
+    try:
+        about = widest_answer(subjects, solver, ask, most=LOGIC.clauses)
+    except TooLargeError:
+        return Report(name, reason=f"gives up: {too_many}", weights=weights)
+    if not about.sets:
+        return Report(name, reason=f"gives up: {too_many}", weights=weights)
+    part = asked_part(subjects, about.windows)
+    said = (
+        f"{too_many}, so only those are asked about that leave the run's way once at a time{part}"
+    )
+    reason = "; ".join(filter(None, [said, about.found.reason]))
+    notes = dict.fromkeys(note for formula in about.formulas for note in formula.notes)
+    return Report(
+        name, ordered_diagnoses(about.sets, weights), reason, (about.found.diagnoses,), weights,
+        tuple(notes), about.clauses, 0, sum(formula.instances for formula in about.formulas),
+        share_covered(subjects, about.windows),
     )  # fmt: skip

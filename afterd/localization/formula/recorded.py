@@ -73,6 +73,10 @@ class RecordedRun:
         del most
         raise TooLargeError("only the path that was run is recorded")
 
+    def paths_leaving_once(self) -> ProgramFormula:
+        """A recording has one path."""
+        return self.all_paths()
+
     def force_less(self) -> bool:
         """No side is forced in a recording."""
         return False

@@ -22,6 +22,12 @@ class Subject(Protocol):
         """
         ...
 
+    def paths_leaving_once(self) -> ProgramFormula:
+        """The paths that leave the run's way and do not leave it again before they are back, of what is looked
+        back over: far fewer than all where there are loops, calls and recursion.
+        """
+        ...
+
     def trace(self) -> ProgramFormula:
         """The failing path alone."""
         ...

@@ -46,11 +46,13 @@ def widest_answer(
     ask: Callable[[Windows], _Answer],
     *,
     at_once: bool = False,
+    most: int = DEMAND.most,
 ) -> _Answer:
     """The answer about the widest window that was settled with a set, of the narrowest where none was.
 
     A short run, and one that is to be asked for ``at_once``, is asked for whole, and from its end where that gives
-    nothing. Each window has an encoding of its own. Raises TooLargeError where a run cannot be followed.
+    nothing. Each window has an encoding of its own; none is begun whose formula would have more than ``most`` clauses.
+    Raises TooLargeError where a run cannot be followed.
     """
     levels = _levels([subject.windows() for subject in subjects])
     if at_once or sum(levels[-1]) <= DEMAND.whole or len(levels) == 1:
@@ -61,7 +63,7 @@ def widest_answer(
     best = _asked_windows(subjects, levels[0], ask)
     last, sizes = best, [(sum(levels[0]), solver.encoding.size)]
     for windows in levels[1:]:
-        too_large = foretold_clauses(sizes, sum(windows)) > DEMAND.most
+        too_large = foretold_clauses(sizes, sum(windows)) > most
         if not last.settled or solver.over or too_large:
             break
         solver.restart()

@@ -81,6 +81,10 @@ class FailingInput:
         """See ``formula.subject.Subject``."""
         return formula_suspecting(self.run.all_paths(most), self.suspect)
 
+    def paths_leaving_once(self) -> ProgramFormula:
+        """See ``formula.subject.Subject``."""
+        return formula_suspecting(self.run.paths_leaving_once(), self.suspect)
+
     def trace(self) -> ProgramFormula:
         """See ``formula.subject.Subject``."""
         return formula_suspecting(self.run.trace(), self.suspect)

@@ -40,6 +40,10 @@ class RecordedTest:
         """See ``formula.subject.Subject``."""
         return self.run.all_paths(most)
 
+    def paths_leaving_once(self) -> ProgramFormula:
+        """See ``formula.subject.Subject``."""
+        return self.run.paths_leaving_once()
+
     def trace(self) -> ProgramFormula:
         """See ``formula.subject.Subject``."""
         return formula_suspecting(self.run.trace(), self._suspect)

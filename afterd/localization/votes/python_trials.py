@@ -184,6 +184,10 @@ class GeneratedSubject:
         del most
         raise TooLargeError("only the path that was run is recorded")
 
+    def paths_leaving_once(self) -> ProgramFormula:
+        """See ``formula.subject.Subject``."""
+        return self.all_paths()
+
     def force_less(self) -> bool:
         """No side is forced in a recording."""
         return False

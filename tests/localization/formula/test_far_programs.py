@@ -33,11 +33,14 @@ def failing(tmp_path: Path) -> FailingRun:
     return far(tmp_path, 6000)
 
 
-def test_all_paths_give_up_and_say_why(failing: FailingRun) -> None:
+def test_all_paths_are_not_asked_about_and_it_is_said(failing: FailingRun) -> None:
     with Corrections() as solver:
+        solver.begin(20.0)
         report = bugassist([failing], solver)
-    assert report.reason.startswith("gives up: the run alone has")
-    assert not report.diagnoses
+    assert report.reason.startswith("the run alone has")
+    assert "asked about the last" in report.reason
+    lines = [line for line in report.lines if line[1] in numbers(NAME)]
+    assert named(NAME, lines) == {1}
 
 
 @pytest.mark.parametrize("rounds", [1000, 6000])

@@ -70,7 +70,7 @@ def test_outputs_that_depend_on_branches_cost_no_more_than_their_number(tmp_path
     program = loaded(file, "rows")
     shown = program.run(Input(("7",)))
     expected = Expectation(program.run(Input(("6",))).events)
-    formula, _ = program.formula(Input(("7",)), expected, lambda _branch: True, shown.instances)
+    formula = program.formula(Input(("7",)), expected, lambda _branch: True, shown.instances)
     sides = FailingRun(program, Input(("7",)), expected)
     with Corrections() as solver:
         report = bugassist([sides], solver)

@@ -1,0 +1,97 @@
+"""All paths may be too many where there are loops and calls; those that leave the run's way once at a time are few."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from formula_programs import loaded
+
+from afterd.localization.formula.bugassist import bugassist
+from afterd.localization.formula.report import Line, Report
+from afterd.logic import Corrections, TooLargeError
+from afterd.symbolic.failing import FailingRun
+from afterd.symbolic.observing import Event, Expectation
+from afterd.symbolic.world import Input
+
+TEXT = """\
+#include <stdio.h>
+static int worth(int letter)
+{
+    if (letter == 'x')
+        return 10;
+    if (letter == 'v')
+        return 4;
+    return letter == 'i';
+}
+static int read(const char *at)
+{
+    int sum = 0;
+    while (*at != 0) {
+        int here = worth(*at), next = worth(at[1]);
+        if (here < next)
+            sum -= here;
+        else
+            sum += here;
+        at++;
+    }
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    int at;
+    for (at = 1; at < argc; at++)
+        printf("%d\\n", read(argv[at]));
+    return 0;
+}
+"""
+WRONG = next(at for at, line in enumerate(TEXT.splitlines(), start=1) if "return 4;" in line)
+SHOULD = Expectation((Event("%d\n", (2,)), Event("%d\n", (14,)), Event("%d\n", (6,))), 0)
+
+
+def run_of(directory: Path, **bounds: int) -> FailingRun:
+    file = directory / "letters.c"
+    file.write_text(TEXT)
+    program = loaded(file)
+    program.bounds = replace(program.bounds, **bounds)
+    return FailingRun(program, Input(("ii", "xiv", "vi")), SHOULD)
+
+
+def single(report: Report) -> set[Line]:
+    return {s.line for found in report.diagnoses if len(found) == 1 for s in found}
+
+
+def test_they_answer_where_all_paths_are_too_many(tmp_path: Path) -> None:
+    every = run_of(tmp_path)
+    few = run_of(tmp_path, total=every.paths_leaving_once().instances)
+    with pytest.raises(TooLargeError):
+        few.all_paths()
+    with Corrections() as solver:
+        wanted = bugassist([every], solver)
+    with Corrections() as solver:
+        found = bugassist([few], solver)
+    assert found.instructions < wanted.instructions
+    assert ("letters.c", WRONG) in single(found)
+    assert single(found) <= single(wanted)  # each repairs the input
+    assert "leave the run's way once at a time" in found.reason
+    assert found.finished == 0  # so that nobody takes them for all
+
+
+def test_a_long_run_is_asked_about_from_its_end(tmp_path: Path) -> None:
+    run = run_of(tmp_path, symbolic=300)
+    assert run.length > 300
+    with Corrections() as solver:
+        found = bugassist([run], solver)
+    assert ("letters.c", WRONG) in single(found)
+    assert f"the run alone has {run.length} instructions" in found.reason
+    assert "the last 300 of" in found.reason
+    assert 0 < found.covered < 1
+
+
+def test_what_cannot_be_had_at_all_is_said(tmp_path: Path) -> None:
+    run = run_of(tmp_path, total=1, sides=0)
+    with Corrections() as solver:
+        found = bugassist([run], solver)
+    assert not found.diagnoses
+    assert found.reason == "gives up: its paths have more instructions than are encoded"
