@@ -235,8 +235,7 @@ class Machine(Control):
         if self.origins is None:
             return value, None
         origin = self.origins.of(term) | self.origins.statement(statement)
-        for _, other in given:
-            origin |= self.origins.of(other)
+        origin |= self.origins.of_all(other for _, other in given)
         if frame is not None:
             origin |= frame.control
         return value, self.origins.term(value, sort, origin)
@@ -245,10 +244,7 @@ class Machine(Control):
         """Before terms are kept: what a value of the library was made from."""
         if self.origins is None:
             return None
-        found = 0
-        for term in terms:
-            found |= self.origins.of(term)
-        return self.origins.term(value, sort, found)
+        return self.origins.term(value, sort, self.origins.of_all(terms))
 
     def called_back(self, frame: Frame, function: int, given: Sequence[Known]) -> Known:
         """What a function of the program returns that the library calls."""
@@ -383,9 +379,12 @@ class Machine(Control):
         if body is None:
             for at in code.computed:
                 given[at] = self._argument(frame, code, at, given[at], code.operands[at])
+            before, mark = None if self.symbolic else self.origins, self.memory.mark()
             result = self.library(
                 self, frame, code, name, given if self.symbolic else _values(given)
             )
+            if before is not None:
+                before.copied(mark, before.of_all(term for _, term in given) | frame.control)
             if code.result:
                 known = result if result is not None else (0, None)
                 _carry(frame, code.result, carried=self._carries(plain_name(name), known))

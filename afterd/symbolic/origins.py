@@ -9,6 +9,7 @@ because of the branch as well (potential dependence).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from afterd.logic import Statement, distinct_reads
@@ -61,6 +62,13 @@ class Origins:
             found |= self._of_step.get(read.step, 0)
         return found
 
+    def of_all(self, terms: Iterable[Term | None]) -> int:
+        """The sets behind several values, together."""
+        found = 0
+        for term in terms:
+            found |= self.of(term)
+        return found
+
     def term(self, value: Value, sort: Sort, origin: int) -> Term | None:
         """The value and its set; None where nothing is behind it."""
         if not origin:
@@ -81,6 +89,15 @@ class Origins:
             made = self.term(value, sort, now)
             assert made is not None
             self._memory.cells[address] = Cell(size, made)
+
+    def copied(self, mark: int, origin: int) -> None:
+        """What the library has written since a mark is so because of what it was given, too: from where it copied,
+        and to where.
+        """
+        spans = {address: len(data) for address, data, _ in self._memory.journal[mark:]}
+        for address, size in spans.items():
+            for start, width in self._memory.scalars(address, size):
+                self.add(start, width, origin)
 
     def met(self, decision: Decision) -> None:
         """The sides of a branch meet; what was written between carries its first decision already."""
