@@ -12,6 +12,7 @@ from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.report import Line, Report
 from afterd.logic import Corrections, TooLargeError
 from afterd.symbolic.failing import FailingRun
+from afterd.symbolic.frames import Bounds
 from afterd.symbolic.observing import Event, Expectation
 from afterd.symbolic.world import Input
 
@@ -47,14 +48,15 @@ int main(int argc, char **argv)
 }
 """
 WRONG = next(at for at, line in enumerate(TEXT.splitlines(), start=1) if "return 4;" in line)
+BOUNDS = Bounds()
 SHOULD = Expectation((Event("%d\n", (2,)), Event("%d\n", (14,)), Event("%d\n", (6,))), 0)
 
 
-def run_of(directory: Path, **bounds: int) -> FailingRun:
+def run_of(directory: Path, bounds: Bounds = BOUNDS) -> FailingRun:
     file = directory / "letters.c"
     file.write_text(TEXT)
     program = loaded(file)
-    program.bounds = replace(program.bounds, **bounds)
+    program.bounds = bounds
     return FailingRun(program, Input(("ii", "xiv", "vi")), SHOULD)
 
 
@@ -64,7 +66,7 @@ def single(report: Report) -> set[Line]:
 
 def test_they_answer_where_all_paths_are_too_many(tmp_path: Path) -> None:
     every = run_of(tmp_path)
-    few = run_of(tmp_path, total=every.paths_leaving_once().instances)
+    few = run_of(tmp_path, replace(BOUNDS, total=every.paths_leaving_once().instances))
     with pytest.raises(TooLargeError):
         few.all_paths()
     with Corrections() as solver:
@@ -79,7 +81,7 @@ def test_they_answer_where_all_paths_are_too_many(tmp_path: Path) -> None:
 
 
 def test_a_long_run_is_asked_about_from_its_end(tmp_path: Path) -> None:
-    run = run_of(tmp_path, symbolic=300)
+    run = run_of(tmp_path, replace(BOUNDS, symbolic=300))
     assert run.length > 300
     with Corrections() as solver:
         found = bugassist([run], solver)
@@ -90,7 +92,7 @@ def test_a_long_run_is_asked_about_from_its_end(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_had_at_all_is_said(tmp_path: Path) -> None:
-    run = run_of(tmp_path, total=1, sides=0)
+    run = run_of(tmp_path, replace(BOUNDS, total=1, sides=0))
     with Corrections() as solver:
         found = bugassist([run], solver)
     assert not found.diagnoses

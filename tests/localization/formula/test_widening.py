@@ -25,6 +25,9 @@ class Run:
     def all_paths(self, most: int = 0, /) -> ProgramFormula:
         raise NotImplementedError
 
+    def paths_leaving_once(self) -> ProgramFormula:
+        raise NotImplementedError
+
     def trace(self) -> ProgramFormula:
         raise NotImplementedError
 
