@@ -26,6 +26,7 @@ _REFUSED = re.compile(
 _UNKNOWN = re.compile(
     r"(?:undeclared (?:identifier|function|label)|no member named|unknown type name|implicit declaration of function"
     r"|undefined reference to|undefined symbol:?) [`'\"‘]?([A-Za-z_]\w*)|[‘'`]([A-Za-z_]\w*)[’'] undeclared"
+    r"|symbol [‘'`]?([A-Za-z_]\w*)[’']? is used, but is not defined"
 )
 _LACKED = re.compile(
     r"(?:\bFile |Cannot find source file:\s*|No rule to make target ['`‘])(?P<named>[\w./+-]+)"
@@ -35,7 +36,10 @@ _SYSTEMS = re.compile(
     r"^/[^:\n]*/include/(?P<header>[^:\n]+):\d+:\d+: (?:fatal )?error: ", re.MULTILINE
 )
 _INCLUDED = re.compile(r"^\s*#\s*(?:include|import)\s*[<\"](?P<header>[^>\"]+)[>\"]")
-_MESSAGE = re.compile(r":\d+:\d+: (?:fatal error|error|note): |:\d+: undefined reference to ")
+_MESSAGE = re.compile(
+    r":\d+(?::\d+|\.\d+(?:-[\d.]+)?): (?:fatal error|error|note): |:\d+: undefined reference to "
+)
+"""A compiler's, bison's (``5242.15-40``) and a linker's."""
 _GUTTER = re.compile(r"^\s*\d+ \| ?")
 _NAME = re.compile(r"[A-Za-z_]\w+")
 _UNPARSED = re.compile(r"\b(?:SyntaxError|IndentationError|TabError)\b")

@@ -56,6 +56,11 @@ def test_a_build_in_another_folder_names_files_from_there() -> None:
     assert not about.is_in("src/core.c")
 
 
+def test_bison_shows_the_line_of_a_grammar() -> None:
+    said = "a.y:12.15-20: error: symbol ‘list’ is used, but is not defined\n   12 |   : list NUMBER\n      |     ^~~~"
+    assert complaint(said).lines == {": list NUMBER"}
+
+
 def test_only_lines_with_a_name_are_shown_of_a_change() -> None:
     patch = "@@ -1,2 +1,3 @@\n-  int old;\n+  int fresh;\n+  }\n+\n"
     assert added_lines(change(1, patch=patch)) == {"int fresh;"}
@@ -79,6 +84,7 @@ def test_a_linker_names_what_it_misses_or_has_twice() -> None:
         ("a.c:3:5: error: ‘kept’ undeclared (first use in this function)", "kept"),
         ("a.c:3:5: error: unknown type name 'kept'", "kept"),
         ("ld: a.c:3: undefined reference to `kept'", "kept"),
+        ("a.y:3.5-9: error: symbol ‘kept’ is used, but is not defined as a token", "kept"),
         ("a.c:3:5: error: assigning to 'int' from incompatible type 'char *'", ""),
     ],
 )

@@ -18,7 +18,8 @@ from afterd.model.outcome import FailureSignature, Outcome, Verdict
 from afterd.model.progress import Progress
 from afterd.pipeline.tracing import Tracing, compared_with, twin_of
 from afterd.trace.c.build.compilations import compilations, moved
-from afterd.trace.c.build.syntax_check import SyntaxCheck, is_read
+from afterd.trace.c.build.generators import Generators, generations
+from afterd.trace.c.build.syntax_check import SyntaxCheck
 from afterd.trace.c.recorder import RecordedRun, TraceRequest
 from afterd.vcs.c_names import ReadFile, change_names
 from afterd.vcs.paths import path_bytes
@@ -50,7 +51,7 @@ def traced_c(
         if hangs
         else _otherwise(runs.run(ends[0]).outcome, runs.run(ends[1]).outcome, reference),
         tracer.seconds,
-        Standing(check.against, is_read, work=check.work),
+        Standing(check.against, check.is_read, work=check.work),
         closure=_closure(workspace, wanted, [runs.run(end) for end in ends]),
         variant=lambda reverted: compared_with(runs, reverted, wanted.everything),
         twin=partial(twin_of, runs, NOTHING),
@@ -94,6 +95,7 @@ def _syntax_check(workspace: Workspace, wanted: Range, request: TraceRequest) ->
 
     green, wrong = (slot.path.resolve() for slot in request.slots)
     good = compilations(request.directory / "good" / "build")
+    calls = generations(request.directory / "bad" / "build")
     return SyntaxCheck(
         wrong,
         compilations(request.directory / "bad" / "build"),
@@ -101,6 +103,7 @@ def _syntax_check(workspace: Workspace, wanted: Range, request: TraceRequest) ->
         texts,
         workspace.limits.build,
         [moved(each, green, wrong) for each in good],
+        Generators(wrong, calls, workspace.limits.build),
     )
 
 

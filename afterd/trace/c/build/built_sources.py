@@ -16,9 +16,10 @@ from pathlib import Path, PurePath
 from afterd.limits import VARIANT_TEXT
 from afterd.model.change import Change
 from afterd.trace.c.build.compilations import compilations
+from afterd.trace.c.build.generators import MADE_AS
 from afterd.trace.c.build.modules import ModuleStore
 from afterd.trace.c.build.source import Sources
-from afterd.trace.c.build.syntax_check import COMPILED, MADE_AS
+from afterd.trace.c.build.syntax_check import COMPILED
 from afterd.vcs.grammar_names import GRAMMARS
 
 _LINE = re.compile(rb'^[ \t]*#[ \t]*(?:line[ \t]+)?\d+[ \t]+"([^"\n]+)"', re.MULTILINE)

@@ -36,14 +36,13 @@ from afterd.execution.toolchain import is_zigs
 from afterd.limits import VARIANT_TEXT, WORK, ProcessLimits
 from afterd.model.change import Change, ChangeSet, FileKind
 from afterd.trace.c.build.compilations import Compilation
+from afterd.trace.c.build.generators import MADE_AS, Generators, Remade, with_shown_lines
 from afterd.trace.c.build.listed_sources import listed, stems
 from afterd.vcs.grammar_names import GRAMMARS
 
 COMPILED = frozenset([".c", ".cc", ".cpp", ".cxx", ".c++", ".cp"])
 """Suffixes of the sources that compilers of C and C++ are given."""
 _TEMPLATES = frozenset([".in", ".m4"])
-MADE_AS = ("y.tab", "lex.yy")
-"""Beginnings of the names of what is made of a grammar, whatever that is called."""
 _LINES = 60
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _STEERS = re.compile(rb"\s*#\s*(?:include|import|if|ifdef|ifndef|elif|else|endif)\b")
@@ -76,8 +75,10 @@ class SyntaxCheck:
         texts_of: TextsOf,
         limits: ProcessLimits,
         good: Iterable[Compilation] = (),
+        generators: Generators | None = None,
     ) -> None:
         self._root = root.resolve()
+        self._generators = generators or Generators(self._root, (), limits)
         self._compilations = tuple(compilations)
         known = {each.source for each in self._compilations}
         self._good_alone = tuple(each for each in good if each.source not in known)
@@ -101,7 +102,7 @@ class SyntaxCheck:
         What was asked beside a file that failed, because there are more processors, is not counted: the
         sum is the same on every machine.
         """
-        return self._work
+        return self._work + self._generators.made * WORK.compiler
 
     def against(self, reverted: ChangeSet) -> str:
         """A compiler's first errors; empty where it has none, or a build may depend on more."""
@@ -109,15 +110,20 @@ class SyntaxCheck:
         lists = listed(change for change in changed if _steers_the_build(change))
         if lists is None:
             return ""
-        made = self._made_of([change.file for change in changed if _is_grammar(change.file)])
         differing = self._texts_of(reverted)
+        grammars = sorted({change.file for change in changed if _is_grammar(change.file)})
+        anew = {name: self._remade(name, differing.get(name)) for name in grammars}
+        remade = {name: each for name, each in anew.items() if each is not None}
+        if refused := next((each.refused for each in remade.values() if each.refused), ""):
+            return diagnostics(refused, _LINES)
         lacking = {self._root / name for name, text in differing.items() if text is None}
         texts = {
             name: _NOT_FOUND.format(name).encode() if text is None else text
             for name, text in differing.items()
             if _is_c(name)
         }
-        left_out = lacking | made
+        texts |= {file: text for each in remade.values() for file, text in each.files.items()}
+        left_out = lacking | self._made_of(anew.keys() - remade.keys())
         concerned = [
             each
             for each in self._concerned(texts, reverted)
@@ -125,7 +131,18 @@ class SyntaxCheck:
         ]
         with tempfile.TemporaryDirectory(prefix="afterd-syntax-") as scratch:
             overlay = self._overlay(Path(scratch), texts)
-            return self._first_failure(concerned, texts, overlay)
+            said = self._first_failure(concerned, texts, overlay)
+        return with_shown_lines(said, {name: differing[name] or b"" for name in remade})
+
+    def is_read(self, change: Change) -> bool:
+        """Whether the changed file is read itself, or what comes of it."""
+        if _is_grammar(change.file) and not _steers_the_build(change):
+            return self._generators.is_remade(change.file)
+        return _is_read(change)
+
+    def _remade(self, grammar: str, text: bytes | None) -> Remade | None:
+        """What comes of a variant's grammar; None where that is for the real build to judge."""
+        return None if text is None else self._generators.remade(grammar, text)
 
     def _made_of(self, grammars: Iterable[str]) -> set[Path]:
         """The sources that the build makes of some grammars, and those that include what it makes of them: these are
@@ -349,7 +366,7 @@ def _is_among(name: str, included: frozenset[str]) -> bool:
     return PurePath(name).name in included or "*" in included
 
 
-def is_read(change: Change) -> bool:
+def _is_read(change: Change) -> bool:
     """Whether the compiler reads the changed file itself."""
     return _is_c(change.file) and not _steers_the_build(change)
 

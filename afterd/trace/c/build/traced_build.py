@@ -23,6 +23,7 @@ from afterd.execution.process import Command
 from afterd.execution.sandbox import run
 from afterd.execution.toolchain import Toolchain, is_zigs, settled_compiler
 from afterd.limits import Limits
+from afterd.trace.c.build import generators
 from afterd.trace.c.build.compiler_wrapper import ASKING
 from afterd.trace.c.build.modules import ModuleStore
 
@@ -86,6 +87,7 @@ def prepare(
         of_zig = is_cxx and _is_zigs_library(real)
         plain = (*real, *toolchain.untrapped) if of_zig or not users else users
         _write_shim(shims / name, directory, real, plain)
+    generators.stand_before(shims, directory, base.get("PATH", os.defpath))
     return store
 
 
