@@ -126,9 +126,16 @@ def suspects_of(
     )
     for suspect in (*found, *also):
         known = best.get(suspect.change)
-        if known is None or suspect.weight > known.weight:
+        if known is None or _telling(suspect) > _telling(known):
             best[suspect.change] = suspect
     return sorted(best.values(), key=_key)
+
+
+def _telling(suspect: Suspect) -> tuple[bool, float]:
+    """What counts of several things known of one change: that something makes it a suspect, then how much. A round in
+    which its statement did as in green says nothing of another one.
+    """
+    return suspect.tier <= Tier.CAUSE, suspect.weight
 
 
 def likeliest_of(

@@ -257,6 +257,20 @@ def test_what_its_calls_did_speaks_for_and_against_a_change() -> None:
     assert parted.tier is plain.tier
 
 
+def test_a_step_as_in_green_takes_no_change_from_the_suspects() -> None:
+    """Of re2c a comparison that did otherwise was a suspect until a cause came to another round of it, in which green
+    had the same.
+    """
+    run = _changed(4, 5, Effect.MATTERS)
+    run.conducts = {"c1": Conduct.PASSED}
+    passed = frozenset([Conduct.PASSED])
+    (before,) = suspects_of(run, Green(run), [], unmet=passed)
+    predicate = run.fail(99, compare(Op.EQ, 0, 1))
+    link = Link(Cause(predicate, (run.steps[1], run.steps[2]), Evidence.PROVED))
+    (after,) = suspects_of(run, Green(run), [link], unmet=passed)
+    assert before.tier is after.tier is Tier.CAUSE
+
+
 def test_conduct_that_a_step_belies_is_that_of_other_executions() -> None:
     run = _changed(7, 8, Effect.MATTERS)
     (plain,) = _suspects(run, 1, 2)
