@@ -205,6 +205,50 @@ def test_a_grammar_leaves_what_is_not_made_of_it_to_the_compiler(
     assert bool(answer) is bool(said)
 
 
+MIXED = """\
+int read(char **place);
+int kept(long *);
+int all(int *n) { return kept(n); }
+int use(char *p) { return read(&p); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (MIXED.replace("read(&p)", "read(p)"), "incompatible pointer"),
+        (MIXED.replace("read(&p)", "read(1)"), "integer to pointer"),
+        (MIXED.replace("int all(", "int  all("), ""),  # what both versions have is no news
+        (MIXED.replace("(char *p", "(const char *p").replace("&p", "(char **)&p"), ""),
+        (MIXED.replace("int read(char **place);", "int read(char *const *place);"), ""),
+    ],
+)
+def test_types_that_neither_version_mixes_are_those_of_half_a_change(
+    project: tuple[Path, Laboratory], text: str, said: str
+) -> None:
+    """p11-kit: a pointer's address was handed on where undone alone, and the test passed by what was read there."""
+    root, laboratory = project
+    (root / "list.c").write_text(MIXED)
+    made = laboratory.traced(
+        "../list.c", "-w", "-Wno-error=incompatible-pointer-types", "-c", cwd=root / "out"
+    )
+    assert made.status == 0, made.errors
+    texts = {"half": text, "other": MIXED + "int more;\n"}
+    changes = {each: _change(each, "list.c") for each in texts}
+
+    def texts_of(reverted: ChangeSet) -> dict[str, bytes | None]:
+        half = len(reverted) == 1
+        return {"list.c": (texts[min(reverted)] if half else MIXED).encode()}
+
+    check = SyntaxCheck(
+        root, compilations(laboratory.store.directory), changes, texts_of, Limits().build
+    )
+    answer = check.against(frozenset({"half"}))
+    assert said in answer
+    assert answer.count("error:") == bool(said)
+    assert not check.against(frozenset({"other"}))
+
+
 def test_the_work_tree_is_left_alone(project: tuple[Path, Laboratory]) -> None:
     before = {path: path.stat().st_mtime_ns for path in project[0].rglob("*")}
     assert _against(project, {"list.c": "int x = Y;\n"})

@@ -34,7 +34,8 @@ from afterd.execution.process import Command
 from afterd.execution.sandbox import run
 from afterd.execution.toolchain import is_zigs
 from afterd.limits import VARIANT_TEXT, WORK, ProcessLimits
-from afterd.model.change import Change, ChangeSet, FileKind
+from afterd.model.change import NOTHING, Change, ChangeSet, FileKind
+from afterd.trace.c.build import mixed_types
 from afterd.trace.c.build.compilations import Compilation
 from afterd.trace.c.build.generators import MADE_AS, Generators, Remade, with_shown_lines
 from afterd.trace.c.build.listed_sources import listed, stems
@@ -54,7 +55,10 @@ _ASKED = (
     "-Wimplicit-function-declaration",
     "-Wno-error=implicit-function-declaration",
     "-Wundefined-internal",
+    *mixed_types.ASKED,
 )
+_SILENT = "-w"
+"""Silences a compiler, whatever warning it is asked for behind it."""
 _NOT_FOUND = "#error '{}' file not found\n"
 """What stands for a file that the variant lacks: an overlay of files cannot hide one."""
 
@@ -95,6 +99,8 @@ class SyntaxCheck:
         self._told_of: set[tuple[Compilation, str]] = set()
         self._work = 0
         self._failed: dict[Compilation, int] = {}
+        self._everything = frozenset(changes)
+        self._mixed_before: dict[Compilation, frozenset[str] | None] = {}
 
     def work(self) -> int:
         """What the compiler was given so far, in the units of ``limits.WORK``.
@@ -117,11 +123,7 @@ class SyntaxCheck:
         if refused := next((each.refused for each in remade.values() if each.refused), ""):
             return diagnostics(refused, _LINES)
         lacking = {self._root / name for name, text in differing.items() if text is None}
-        texts = {
-            name: _NOT_FOUND.format(name).encode() if text is None else text
-            for name, text in differing.items()
-            if _is_c(name)
-        }
+        texts = self._texts(differing)
         texts |= {file: text for each in remade.values() for file, text in each.files.items()}
         left_out = lacking | self._made_of(anew.keys() - remade.keys())
         concerned = [
@@ -168,10 +170,38 @@ class SyntaxCheck:
                 said = pool.map(lambda each: self._told(each, texts, overlay), some)
                 for compilation, told in zip(some, said, strict=True):
                     self._count(compilation, told)
-                    if told.failure:
+                    if failure := told.failure or self._mixing(compilation, told):
                         self._failed[compilation] = len(self._told_of)
-                        return told.failure
+                        return failure
         return ""
+
+    def _mixing(self, compilation: Compilation, told: _Told) -> str:
+        """What speaks against a file that compiles, and mixes types as neither version of it does."""
+        if not told.warned:
+            return ""
+        if compilation not in self._mixed_before:
+            ends = [self._told_alone(compilation, end) for end in (NOTHING, self._everything)]
+            self._mixed_before[compilation] = (
+                None
+                if any(end.failure for end in ends)
+                else frozenset[str]().union(*(mixed_types.mixed(end.warned) for end in ends))
+            )
+        known = self._mixed_before[compilation]
+        return "" if known is None else mixed_types.with_errors(told.warned, known)
+
+    def _told_alone(self, compilation: Compilation, reverted: ChangeSet) -> _Told:
+        """What is said of one file of a variant."""
+        texts = self._texts(self._texts_of(reverted))
+        with tempfile.TemporaryDirectory(prefix="afterd-syntax-") as scratch:
+            return self._told(compilation, texts, self._overlay(Path(scratch), texts))
+
+    def _texts(self, differing: Mapping[str, bytes | None]) -> dict[str, bytes]:
+        """The sources and headers among the files of a variant that differ."""
+        return {
+            name: _NOT_FOUND.format(name).encode() if text is None else text
+            for name, text in differing.items()
+            if _is_c(name)
+        }
 
     def _count(self, compilation: Compilation, told: _Told) -> None:
         """Each preprocessed text once, however often it is asked for."""
@@ -265,14 +295,16 @@ class SyntaxCheck:
         """What is said against a file; of a preprocessed text that was read before, what was said then."""
         read = overlay.with_name(f"{_digest_of(compilation)}.i")
         said = self._said_by(compilation, overlay, "-E", "-P", into=read)
-        if said or not read.exists():
-            return _Told(said)
+        if "error:" in said or not read.exists():
+            return _Told(diagnostics(said, _LINES) if "error:" in said else "")
         with read.open("rb") as file:
             preprocessed = hashlib.file_digest(file, "sha256").hexdigest()
         key = compilation, preprocessed
         if key not in self._read_before:
             said = self._said_by(compilation, overlay, *_reading(compilation), *_ASKED)
-            self._read_before[key] = _Told(said, preprocessed, read.stat().st_size)
+            failure = diagnostics(said, _LINES) if "error:" in said else ""
+            warned = "" if failure or not mixed_types.mixed(said) else said
+            self._read_before[key] = _Told(failure, preprocessed, read.stat().st_size, warned)
         return self._read_before[key]
 
     def _unlinked(self, compilation: Compilation, warned: str) -> str:
@@ -296,7 +328,8 @@ class SyntaxCheck:
         self, compilation: Compilation, overlay: Path, *asked: str, into: Path | None = None
     ) -> str:
         laid, given = self._given_as(compilation, overlay)
-        argv = (*_writing(into), *given, *asked, "-ivfsoverlay", str(overlay))
+        spoken = [word for word in given if word != _SILENT]
+        argv = (*_writing(into), *spoken, *asked, "-ivfsoverlay", str(overlay))
         command = Command(argv, compilation.directory, scrubbed_environment(), merge=True)
         result = run(command, self._limits, scratch=overlay.parent)
         try:
@@ -306,7 +339,7 @@ class SyntaxCheck:
             text = text.replace(f"{self._root}{os.sep}", "")
             if result.succeeded:
                 text = self._unlinked(compilation, text)
-            return diagnostics(text, _LINES) if "error:" in text else ""
+            return text
         finally:
             result.remove()
 
@@ -325,11 +358,14 @@ class SyntaxCheck:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What was said against a file, by a digest of its text without line markers, and how many bytes that is."""
+    """What was said against a file, by a digest of its text without line markers, and how many bytes that is; where
+    nothing was, what a compiler ``warned`` of that mixes types.
+    """
 
     failure: str
     preprocessed: str = ""
     size: int = 0
+    warned: str = ""
 
 
 def _reading(compilation: Compilation) -> tuple[str, ...]:
