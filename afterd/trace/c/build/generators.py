@@ -32,7 +32,7 @@ _NOTES = "generators"
 _SHIM = """\
 #!/bin/sh
 # each call in a file of its own, as several are made at the same time
-printf '%s\\0' "$PWD" {program} "$@" > {notes}/$$
+note=$(mktemp {notes}/XXXXXXXXXX) && printf '%s\\0' "$PWD" {program} "$@" > "$note"
 exec {program} "$@"
 """
 _PLACE = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+)(?:[:.][\d.:-]*)?: ")
