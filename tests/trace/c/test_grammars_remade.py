@@ -76,7 +76,7 @@ def _against(laboratory: Laboratory, root: Path, texts: Mapping[str, str]) -> st
 
 
 BUILDS = (
-    "bison -o parse.c parse.y; cc -c parse.c; cc -c main.c",
+    "bison --verbose -o parse.c parse.y; cc -c parse.c; cc -c main.c",
     "bison -d -y parse.y; mv y.tab.c parse.c; mv y.tab.h parse.h; cc -c parse.c; cc -c main.c",
     # as automake's ylwrap does it
     'mkdir apart; here=$PWD; (cd apart; yacc "$here/parse.y"; sed s/y.tab.c/parse.c/ y.tab.c > ../parse.c);'

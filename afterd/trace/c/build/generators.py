@@ -19,6 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from afterd.execution.environment import scrubbed_environment
+from afterd.execution.includes import COMPILED, INCLUDED
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
 from afterd.limits import ProcessLimits
@@ -170,7 +171,7 @@ class _Making:
 
     def files(self) -> Mapping[str, bytes]:
         """What was made and stands in the slot as well, as the build has it."""
-        made = [p for p in self.apart.rglob("*") if p.is_file() and p not in self.laid]
+        made = [p for p in self.apart.rglob("*") if _is_compiled(p) and p not in self.laid]
         built = {path: there for path in made if (there := self._built_as(path)) is not None}
         renamed = {path.name.encode(): there.name.encode() for path, there in built.items()}
         return {
@@ -219,6 +220,11 @@ def with_shown_lines(said: str, grammars: Mapping[str, bytes]) -> str:
 
 def _is_called(name: str, told: str) -> bool:
     return f"/{name}".endswith(f"/{told.removeprefix('./')}") or f"/{told}".endswith(f"/{name}")
+
+
+def _is_compiled(path: Path) -> bool:
+    """Whether a compiler reads it: no listing of a parser's states."""
+    return path.suffix.lower() in COMPILED | INCLUDED and path.is_file()
 
 
 def _is_alike(one: bytes, other: bytes) -> bool:
