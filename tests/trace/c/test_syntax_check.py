@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from traced_programs import Laboratory
 
+from afterd.causality.complaint import complaint
 from afterd.limits import WORK, Limits
 from afterd.model.change import Change, ChangeSet, FileKind
 from afterd.model.location import LineSpan
@@ -203,6 +204,16 @@ def test_a_grammar_leaves_what_is_not_made_of_it_to_the_compiler(
     answer = _against(project, {**texts, "words.l": "%%\n%%\n"})
     assert said in answer
     assert bool(answer) is bool(said)
+
+
+def test_colours_hide_no_line_that_a_compiler_shows(project: tuple[Path, Laboratory]) -> None:
+    """Meson has compilers speak in colours (p11-kit): no line that they showed was found among the changes."""
+    root, laboratory = project
+    (root / "other.c").write_text("int other;\n")
+    made = laboratory.traced("../other.c", "-fdiagnostics-color=always", "-c", cwd=root / "out")
+    assert made.status == 0, made.errors
+    line = "int other(void) { return MISSING; }"
+    assert line in complaint(_against(project, {"other.c": f"{line}\n"})).lines
 
 
 MIXED = """\

@@ -29,6 +29,7 @@ from pathlib import Path, PurePath
 
 from afterd.execution.build import diagnostics
 from afterd.execution.environment import scrubbed_environment
+from afterd.execution.failures.text import with_relative_paths
 from afterd.execution.includes import INCLUDED, IncludeGraph, included_names
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
@@ -336,7 +337,7 @@ class SyntaxCheck:
             if result.status is None:
                 return ""
             text = result.stdout.text().replace(laid, str(compilation.source))
-            text = text.replace(f"{self._root}{os.sep}", "")
+            text = with_relative_paths(text, [str(self._root)])
             if result.succeeded:
                 text = self._unlinked(compilation, text)
             return text
