@@ -36,6 +36,9 @@ _BRACED = re.compile(
     rb"\s*(?!(?:if|for|while|switch|else|do|return|case|catch)\b)[A-Za-z_~][^;={}\"']*\([^;={}]*\)[\w\s]*\{?\s*$"
 )
 """The head of a function in braces, as its line ends: with its brace, unless that is the next line."""
+_BRANCH = re.compile(rb"\s*(?:if|for|do|switch)\b")
+_GOES_ON = re.compile(rb"\s*(?:else\b|while\b|catch\b|[{})\],;:?.&|=<>+*/%-])")
+"""How a line of C begins that goes on with what stands above it, or may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +151,7 @@ def smallest_hunks(hunk: Hunk, good: SourceText, bad: SourceText) -> list[Hunk]:
 
     A replacement of as many lines is cut between complete statements whose lines pair up; what was
     only added or only deleted is cut between top-level blocks; so is what only one version has behind a
-    replacement.
+    replacement, and in C a branch that it has beside a rewritten statement.
     """
     if max(hunk.old.count, hunk.new.count) < 2:
         return [hunk]
@@ -157,7 +160,7 @@ def smallest_hunks(hunk: Hunk, good: SourceText, bad: SourceText) -> list[Hunk]:
     if hunk.old.count == 0:
         return [Hunk(hunk.old, part) for part in _cut_span(hunk.new, _blocks(hunk.new, bad))]
     if hunk.old.count != hunk.new.count:
-        return _without_blocks_behind(hunk, good, bad)
+        return _beside_rewritten(hunk, good, bad) or _without_blocks_behind(hunk, good, bad)
     cuts = list(_statement_cuts(hunk, good, bad))
     return [
         Hunk(old, new)
@@ -180,6 +183,57 @@ def _without_blocks_behind(hunk: Hunk, good: SourceText, bad: SourceText) -> lis
     first = Hunk(shorter, head) if inserted else Hunk(head, shorter)
     rest = Hunk(none, behind) if inserted else Hunk(behind, none)
     return [first, *smallest_hunks(rest, good, bad)]
+
+
+def _beside_rewritten(hunk: Hunk, good: SourceText, bad: SourceText) -> list[Hunk]:
+    """A branch of C that only one version has, and the lines below or above it that were rewritten: a special case in
+    front of a statement whose pointer has another type now. Empty where they are not that.
+    """
+    inserted = hunk.new.count > hunk.old.count
+    longer, text = (hunk.new, bad) if inserted else (hunk.old, good)
+    shorter, other = (hunk.old, good) if inserted else (hunk.new, bad)
+    if text.language is not Language.C or text.layout is None or other.layout is None:
+        return []
+    more = longer.count - shorter.count
+    for at, is_front in ((more, True), (shorter.count, False)):
+        above, below = _cut_span(longer, [at])
+        own, kept = (above, below) if is_front else (below, above)
+        if _is_branch(own, text) and _is_rewritten(shorter, other, kept, text):
+            none = span_after(shorter.start - 1 + (0 if is_front else shorter.count), 0)
+            apart = Hunk(none, own) if inserted else Hunk(own, none)
+            rest = Hunk(shorter, kept) if inserted else Hunk(kept, shorter)
+            parts = (apart, rest) if is_front else (rest, apart)
+            return [small for part in parts for small in smallest_hunks(part, good, bad)]
+    return []
+
+
+def _is_branch(span: LineSpan, text: SourceText) -> bool:
+    """Whether a span holds whole statements, of which the first decides whether others are executed."""
+    first = text.lines[span.start - 1]
+    return _BRANCH.match(first) is not None and _are_statements(span, text)
+
+
+def _are_statements(span: LineSpan, text: SourceText) -> bool:
+    """Whether a span holds whole statements of one block, of which none goes on what stands above."""
+    structure, first = text.layout, span.start - 1
+    if structure is None or _GOES_ON.match(text.lines[first]):
+        return False
+    start, *inside = range(first, first + span.count + 1)
+    ends = structure.complete[start] and structure.complete[inside[-1]]
+    depth = structure.depth[start]
+    same = structure.depth[inside[-1]] == depth
+    return ends and same and min(structure.depth[gap] for gap in inside) == depth
+
+
+def _is_rewritten(shorter: LineSpan, other: SourceText, kept: LineSpan, text: SourceText) -> bool:
+    """Whether as many lines stand for those of the other version, each like its own."""
+    before = other.lines[shorter.start - 1 : shorter.start - 1 + shorter.count]
+    after = text.lines[kept.start - 1 : kept.start - 1 + kept.count]
+    return (
+        _are_statements(shorter, other)
+        and _are_statements(kept, text)
+        and all(lines_are_similar(*pair) for pair in zip(before, after, strict=True))
+    )
 
 
 def _first_whole_block(span: LineSpan, text: SourceText) -> int | None:

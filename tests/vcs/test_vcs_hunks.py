@@ -86,6 +86,39 @@ def test_replacements(
     assert _split(good, bad, language) == expected
 
 
+@pytest.mark.parametrize(
+    ("good", "bad", "expected"),
+    [
+        (  # p11-kit: a special case in front of a statement whose pointer has another type
+            "{\n p->kind = t.kind;\n}\n",
+            "{\n if (t.kind == 0) {\n  *p = NULL;\n  return 0;\n }\n\n (*p)->kind = t.kind;\n}\n",
+            [((1, 0), (2, 5)), ((2, 1), (7, 1))],
+        ),
+        (
+            "{\n p->kind = t.kind;\n}\n",
+            "{\n p->kind = t->kind;\n if (q)\n  done(p);\n}\n",
+            [((2, 1), (2, 1)), ((2, 0), (3, 2))],
+        ),
+        (
+            "{\n if (k == 0) {\n  return 0;\n }\n p->kind = t.kind;\n}\n",
+            "{\n p->kind = t->kind;\n}\n",
+            [((2, 3), (1, 0)), ((5, 1), (2, 1))],
+        ),
+        # the condition is of what was rewritten
+        ("{\n f(a, 1);\n}\n", "{\n if (a)\n  f(a, 2);\n}\n", [((2, 1), (2, 2))]),
+        ("{\n f(a, 1);\n}\n", "{\n if (a) g();\n else f(a, 2);\n}\n", [((2, 1), (2, 2))]),
+        ("{\n if (a) g();\n}\n", "{\n if (b) g();\n else h();\n}\n", [((2, 1), (2, 2))]),
+        # nothing stands for what there was
+        ("{\n f(a, 1);\n}\n", "{\n int q[9];\n goto done;\n}\n", [((2, 1), (2, 2))]),
+        ("{\n f(a, 1);\n}\n", "{\n g();\n }\n {\n f(a, 2);\n}\n", [((2, 1), (2, 4))]),
+    ],
+)
+def test_a_branch_beside_a_rewritten_statement_is_a_change_of_its_own(
+    good: str, bad: str, expected: list[tuple[Span, Span]]
+) -> None:
+    assert _split(good, bad, Language.C) == expected
+
+
 _FUNCTIONS = "int f(void)\n{\n\n  return 1;\n}\n\n/* g */\nint g(void)\n{\n  return 2;\n}\n"
 
 
