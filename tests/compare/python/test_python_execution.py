@@ -395,6 +395,29 @@ SCENARIOS = {
         "    with patch('time.sleep') as sleep:\n        lib.wait(1)\n"
         "    sleep.assert_called_once_with(2)\n",
     ),
+    "what a mock was called with whose result is taken": (
+        "import getpass\ndef ask(n):\n    told = getpass.getpass(n + 1)\n    return told\n",
+        "import getpass\ndef ask(n):\n    told = getpass.getpass(n + 2)\n    return told\n",
+        "import lib\nfrom unittest.mock import patch\ndef test():\n"
+        "    with patch('getpass.getpass') as asked:\n        lib.ask(1)\n"
+        "    assert asked.call_args[0][0] == 2\n",
+    ),
+    "what a method of a library was called with that a mock stands for": (
+        "import string\nclass Own(string.Formatter):\n    def ask(self, n):\n"
+        "        told = super().vformat(n, size=1)\n        return told\n",
+        "import string\nclass Own(string.Formatter):\n    def ask(self, n):\n"
+        "        told = super().vformat(n)\n        return told\n",
+        "import lib\nfrom unittest.mock import patch\ndef test():\n"
+        "    with patch('string.Formatter.vformat') as asked:\n        lib.Own().ask(1)\n"
+        "    assert asked.call_args[1]['size'] == 1\n",
+    ),
+    "what a library handed on to a mock": (
+        "import string\ndef ask(n):\n    return string.Formatter().format('{}', n + 1)\n",
+        "import string\ndef ask(n):\n    return string.Formatter().format('{}', n + 2)\n",
+        "import lib\nfrom unittest.mock import patch\ndef test():\n"
+        "    with patch('string.Formatter.vformat') as asked:\n        lib.ask(1)\n"
+        "    assert asked.call_args[0][1] == (2,)\n",
+    ),
     "what a mock's method was called with": (
         "def log(to, n):\n    to.info(n + 1)\n",
         "def log(to, n):\n    to.info(n + 2)\n",

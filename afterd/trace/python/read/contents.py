@@ -15,7 +15,7 @@ from afterd.trace.python.read.evaluation import Evaluation
 from afterd.trace.python.read.frames import Frame
 from afterd.trace.python.read.methods import called_method, function_for_effect
 from afterd.trace.python.read.names import definition_row
-from afterd.trace.python.read.program import Node
+from afterd.trace.python.read.program import Node, called_name
 from afterd.trace.python.read.purity import is_mock, leaves_arguments, may_write, pure_function
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
@@ -167,12 +167,14 @@ class Contents:
             yield from self.content_writes(part, position, limit)
 
     def unseen_writes(self, owner: Recorded, position: int, limit: int = 8) -> list[int]:
-        """The last calls, latest first, of functions that are not followed and were called for what they do, since a
-        mock was there: one that stands for such a function keeps what it was called with.
+        """The last calls, latest first, that are not followed and were made for what they do, or gave a mock, since a
+        mock was there: one that stands for such a function keeps what it was called with, and gives a mock.
         """
         if not self.is_mock(owner):
             return []
-        return self.births.since(owner, position, self._calls_for_effect, limit)[::-1]
+        unseen = (self._calls_for_effect, self._calls_that_gave_mocks)
+        found = (self.births.since(owner, position, rows, limit) for rows in unseen)
+        return sorted({row for rows in found for row in rows}, reverse=True)[:limit]
 
     def is_mock(self, value: Recorded | Unknown) -> bool:
         """Whether it is a mock of ``unittest.mock`` (or its backport), each of which has a class of its own."""
@@ -188,6 +190,22 @@ class Contents:
                 rows = () if function is None else self.trace.at_site(node)
                 found += (row for row in rows if self._is_unfollowed(function, row))
         return sorted(found)
+
+    @cached_property
+    def _calls_that_gave_mocks(self) -> list[int]:
+        """Rows of calls that entered no traced frame and gave a mock, but of a class of mocks."""
+        found: list[int] = []
+        for module in self.trace.all_modules():
+            for node in module.of_type("Call"):
+                rows = () if is_mock(called_name(node)) else self.trace.at_site(node)
+                found += (row for row in rows if self._gave_mock(row))
+        return sorted(found)
+
+    def _gave_mock(self, row: int) -> bool:
+        frame = self.trace.frame(row)
+        if frame is None or not self.is_mock(self.trace.value(row)):
+            return False
+        return self.handing.returned(row, frame) is None
 
     def _is_unfollowed(self, function: Node | None, row: int) -> bool:
         """Whether a call entered no traced frame, and is of a function: by its name, or of a module."""
