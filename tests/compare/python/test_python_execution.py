@@ -629,6 +629,18 @@ def test_what_was_written_into_a_dict_is_behind_what_holds_it(tmp_path: Path, as
     assert "c1" in suspects(one_file(tmp_path, HELD, bad, test))
 
 
+@pytest.mark.parametrize("asked", ["seen(1)['size'] == 1", "[seen(1)['size']] == [1]"])
+def test_what_an_assertion_looked_at_is_read_where_a_part_of_it_raises(
+    tmp_path: Path, asked: str
+) -> None:
+    """Pytest writes it as several statements of one line, and the first of them was looked at (jira)."""
+    good = "def seen(n):\n    found = {}\n    found['size'] = n\n    return found\n"
+    bad = good.replace("'size'", "'sizes'")
+    test = f"from lib import seen\ndef test():\n    assert seen(2) and {asked}\n"
+    execution = one_file(tmp_path, good, bad, test)
+    assert "c1" in {change for step in reachable(execution) for change in step.changes}
+
+
 @pytest.mark.parametrize("asked", ["root.joinpath(name)", "name.upper()", "str(name)"])
 def test_who_wrote_a_text_is_not_asked_of_what_was_made_of_it(tmp_path: Path, asked: str) -> None:
     """Only of what is read from where no value leads to it: a stream, a file."""

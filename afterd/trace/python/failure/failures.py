@@ -21,7 +21,8 @@ from afterd.model.term import BOOL, INT, Apply, Concrete, Const, Op, Read, Term,
 from afterd.model.trace import Predicate
 from afterd.trace.linemap import one_line_of
 from afterd.trace.python.read.frames import Frame
-from afterd.trace.python.read.program import BLOCKS, Module, Node, innermost_statement
+from afterd.trace.python.read.program import Module, Node, innermost_statement
+from afterd.trace.python.read.raised import under_way
 from afterd.trace.python.read.ssa import Steps, failing_expression, location
 from afterd.trace.python.read.tracefile import Recorded
 from afterd.trace.python.read.values import (
@@ -180,7 +181,8 @@ class Failures:
             return self._assertion(place), place.position
         if place.node.type == "Expr" and (checked := self._checked(place)) is not None:
             return checked, place.position
-        expression, position = failing_expression(self._raising_statement(place)), place.position
+        statement = under_way(place.node, self.trace.node(self._done_last(place)))
+        expression, position = failing_expression(statement), place.position
         if expression.statement is not place.node:
             position = self._done_last(place)
         found = self.steps.terms.opaque_reads(expression, position, place.frame)
@@ -192,19 +194,6 @@ class Failures:
         """The last row of an activation before it was left."""
         rows = [row for row in place.frame.rows[-2:] if self.trace.kind(row) is not Kind.EXIT]
         return rows[-1] if rows else place.position
-
-    def _raising_statement(self, place: Place) -> Node:
-        """The failing statement; of an assertion, which pytest writes as many statements in its line, the one after
-        that which was done last.
-        """
-        last = self.trace.node(self._done_last(place))
-        done = None if last is None else last.statement
-        if done is None or done["value"] is not last or done.line != place.node.line:
-            return place.node
-        blocks = [done.parent[name] for name in BLOCKS] if done.parent is not None else []
-        block = next((each for each in blocks if isinstance(each, list) and done in each), [done])
-        following = [*block[block.index(done) + 1 :], done][0]
-        return following if following.line == done.line else place.node
 
     def _raising(self, place: Place) -> int:
         """The row that says that the failing statement raised; of a lambda, which has none, its last one."""

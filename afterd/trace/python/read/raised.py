@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from afterd.trace.python.read.program import Module, Node, innermost_statement
+from afterd.trace.python.read.program import BLOCKS, Module, Node, innermost_statement
 from afterd.trace.python.read.tracefile import Recorded
 from afterd.trace.python.read.values import identity
 from afterd.trace.python.record.rows import Kind
@@ -45,6 +45,13 @@ class Raised:
         if place not in self._statements:
             self._statements[place] = innermost_statement(node.module.root, place[1])
         return self._statements[place]
+
+    def under_way(self, position: int) -> Node | None:
+        """Of the statements in the line of the one that raised, that which was; None for any other row."""
+        statement, frame = self.statement(position), self.trace.frame(position)
+        if statement is None or frame is None:
+            return None
+        return under_way(statement, self.trace.node(self.trace.previous_in_frame(frame, position)))
 
     def origin(self, position: int) -> int:
         """The row of the innermost activation that the exception came through: of its ``raise``, or of
@@ -81,3 +88,19 @@ class Raised:
             row = self.trace.previous_in_frame(frame, row)
         raises = self.trace.kind(row) is Kind.RAISE and identity(self.trace.value(row)) == error
         return row if raises else None
+
+
+def under_way(statement: Node, last: Node | None) -> Node:
+    """Which statement was being executed where one in a line was left, and what was done ``last`` in its activation:
+    pytest writes an assertion as many statements in its line. It is the one of which a part was done, or that comes
+    after what was done as a whole.
+    """
+    done = None if last is None else last.statement
+    if done is None or done.line != statement.line:
+        return statement
+    if done["value"] is not last:
+        return done
+    blocks = [done.parent[name] for name in BLOCKS] if done.parent is not None else []
+    block = next((each for each in blocks if isinstance(each, list) and done in each), [done])
+    following = [*block[block.index(done) + 1 :], done][0]
+    return following if following.line == done.line else statement

@@ -127,7 +127,8 @@ class Steps:
     def _raising(self, statement: Node, number: int, position: int, frame: Frame) -> Step:
         """A statement that raised, whatever parts of it were evaluated by then."""
         error = self.trace.raised.error(position)
-        found = [*self.terms.opaque_reads(failing_expression(statement), position, frame)]
+        under_way = self.trace.raised.under_way(position) or statement
+        found = [*self.terms.opaque_reads(failing_expression(under_way), position, frame)]
         below = self.cells.handing.all_returned(position, frame)
         found += map(self.terms.read, (*below, *self.trace.raised.let_through(position)))
         control = self.control(position)
