@@ -30,6 +30,9 @@ IsOwn = Callable[[str], bool]
 UNKNOWN: Final = Unknown()
 _SCRATCH = re.compile(rf"{RUN_FOLDER}\w+(?:/[^\s/'\"]+)*")
 """A path below the folder of one run."""
+_DRAWN = 6
+"""Of the eight characters that ``tempfile`` draws for a name, so many differ from others' in all but one of 1,000."""
+_DIGITS = re.compile(r"\d+")
 _BRACKETS = {"l": ("[", "]"), "s": ("{", "}")}
 CONTAINERS = frozenset({"l", "d", "s"})
 """Lists, dictionaries and sets, as ``describe`` calls them: identity, length and items of each are recorded."""
@@ -121,7 +124,7 @@ class Comparison:
             value, green = in_one_tree(value), in_one_tree(green)
             if value == green:
                 return True
-            if RUN_FOLDER in value and _SCRATCH.sub("", value) == _SCRATCH.sub("", green):
+            if RUN_FOLDER in value and _alike_but_for_drawn_names(value, green):
                 return True
             if not (_has_digits(value) and _has_digits(green)):
                 return False
@@ -228,6 +231,29 @@ def recorded_pairs(value: Recorded | Unknown) -> Sequence[tuple[Recorded, Record
         return None
     items = recorded_items(value)
     return list(zip(items[::2], items[1::2], strict=False))
+
+
+def _alike_but_for_drawn_names(value: str, green: str) -> bool:
+    """Whether nothing tells two texts apart but names that were drawn at random, or numbered, within the folders of
+    their runs: ``ffmpeg`` and ``ffprobe`` were not.
+    """
+    if _SCRATCH.sub("", value) != _SCRATCH.sub("", green):
+        return False
+    pairs = zip(_SCRATCH.findall(value), _SCRATCH.findall(green), strict=True)
+    names = ((mine.split("/")[1:], other.split("/")[1:]) for mine, other in pairs)
+    return all(
+        len(mine) == len(other) and all(map(_may_be_drawn, mine, other)) for mine, other in names
+    )
+
+
+def _may_be_drawn(name: str, other: str) -> bool:
+    """Whether two names differ by numbers alone, or as two that were drawn at random do."""
+    if _DIGITS.sub("0", name) == _DIGITS.sub("0", other):
+        return True
+    apart = [pair for pair in zip(name, other, strict=False) if pair[0] != pair[1]]
+    drawn = all(each.isalnum() or each in "_-" for pair in apart for each in pair)
+    mixed = any(not each.isalpha() for pair in apart for each in pair)
+    return len(name) == len(other) and len(apart) >= _DRAWN and drawn and mixed
 
 
 class _TypeNames:
