@@ -232,6 +232,8 @@ def test_a_setting_in_the_package_is_read_too(tmp_path: Path) -> None:
 
 
 JEST = {"test": "jest", "build": "webpack"}
+VITEST = {"test": "vitest run", "build": "unbuild"}
+ITSELF = {"test/a.test.ts": "import '../src'", "src/index.ts": "import { a } from 'p/x'"}
 CHECKOUTS = [
     (JEST, {"test/a.test.js": "import x from '../src'", "src/index.js": "require('./b.js')", "src/b.ts": ""}, False),
     (JEST, {"test/a.test.js": "import x from '../dist/x'", "src/index.js": ""}, True),
@@ -253,6 +255,11 @@ CHECKOUTS = [
     ({"test": "mocha -r ts-node/register test", "build": "tsc"}, {"test/a.ts": "import '../a'", "a.ts": ""}, False),
     ({"test": "mocha test/*.tsx", "build": "tsc"}, {"test/a.test.tsx": "import '../a'", "a.ts": ""}, True),
     ({"test": "mocha dist/test", "build": "tsc"}, {"test/a.js": ""}, True),
+    (VITEST | {"exports": {"./x": "./dist/x.mjs"}}, ITSELF, True),
+    (VITEST | {"exports": {"./x": "./src/x.ts"}}, ITSELF | {"src/x.ts": ""}, False),
+    (VITEST | {"exports": {"./x": "./dist/x.mjs"}}, ITSELF | {"vitest.config.ts": "alias: {'p/x': 1}"}, False),
+    (VITEST | {"exports": {"./x": "./dist/x.mjs"}}, {"test/a.test.ts": "import '../src'", "src/index.ts": ""}, False),
+    (VITEST, ITSELF, False),
 ]  # fmt: skip
 
 

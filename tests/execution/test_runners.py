@@ -58,6 +58,12 @@ FOUND = [
     ("unittest", {"tests/test_a.py": UNITTEST}),
     ("unittest", {"setup.py": "", "tests/unit/test_a.py": UNITTEST}),
     ("unittest", {"test_a.py": UNITTEST}),
+    ("unittest", {"setup.py": "", "tests/a_test.py": UNITTEST}),
+    ("unittest", {"setup.py": "", "pkg/a_test.py": UNITTEST}),
+    (
+        "pytest",
+        {"setup.cfg": "[aliases]\ntest=pytest\n", "setup.py": "", "tests/a_test.py": UNITTEST},
+    ),
     ("Django", {"manage.py": MANAGE, "shop/tests.py": UNITTEST}),
     (
         "Django",
@@ -375,6 +381,15 @@ def test_unittest_inside_the_package(tmp_path: Path) -> None:
     root = write(tmp_path, {**files, "pkg/tests/test_a.py": test, "setup.py": ""})
     bad = "pkg.tests.test_a.TestA.test_bad"
     check_one_by_one(root, {bad}, "pkg.tests.test_a.TestA.test_ok")
+
+
+def test_unittest_in_files_that_end_with_test(tmp_path: Path) -> None:
+    """Google's way to name them (textfsm): no tests were found."""
+    test = "import unittest\nfrom pkg import value\nclass TestA(unittest.TestCase):\n"
+    test += "    def test_ok(self): pass\n    def test_bad(self): self.assertEqual(value, 2)\n"
+    files = {"pkg/__init__.py": "value = 1\n", "tests/__init__.py": "", "setup.py": ""}
+    root = write(tmp_path, {**files, "tests/value_test.py": test})
+    check_one_by_one(root, {"tests.value_test.TestA.test_bad"}, "tests.value_test.TestA.test_ok")
 
 
 EXTENSION = """\

@@ -16,7 +16,7 @@ from afterd.execution.failures.suites import Family, failed_tests
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.installed import installed
 from afterd.execution.runners.npm_ava import failed_titles, wanted_title
-from afterd.execution.runners.npm_imports import needs_no_build
+from afterd.execution.runners.npm_imports import lacks_itself, needs_no_build
 from afterd.execution.runners.npm_scripts import (
     KINDS,
     REPORT,
@@ -81,7 +81,7 @@ class Npm:
         tests = tuple(_tests(root))
         ready = _on_sources(root, calls, tests)
         compiles = calls and all(each.kind.compiles for each in calls)
-        builds = () if compiles or (tests and ready == tests) else _builds(scripts)
+        builds = () if ready == tests and (tests or compiles) else _builds(scripts)
         return Detected(
             self.name,
             script(_install(root), *builds),
@@ -168,11 +168,20 @@ def _on_sources(root: Path, calls: Sequence[Call], tests: Sequence[Path]) -> tup
     ):
         return ()
     if all(each.kind.compiles for each in calls):
-        return tuple(tests)
+        return () if _lacks_itself(root, calls, tests) else tuple(tests)
     package = _json(root / "package.json")
     itself = str(package.get("name", "")) if "exports" in package else ""  # Node's self-reference
     compiles = all(each.kind.name == "Jest" or _reads_typescript(root, each) for each in calls)
     return tuple(each for each in tests if needs_no_build(root, [each], itself, compiles=compiles))
+
+
+def _lacks_itself(root: Path, calls: Sequence[Call], tests: Sequence[Path]) -> bool:
+    """Whether the package is asked for by its own name, which is built, and no setting says where that stands."""
+    package = _json(root / "package.json")
+    name = str(package.get("name", ""))
+    if any(name in each for call in calls for each in _settings(root, call)):
+        return False
+    return lacks_itself(root, tests, name, package.get("exports"))
 
 
 def _asks_for_built(root: Path, found: Call) -> bool:

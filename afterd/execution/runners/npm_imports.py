@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from afterd.execution.runners.reading import text
@@ -32,17 +32,51 @@ def needs_no_build(root: Path, tests: Iterable[Path], package: str, *, compiles:
         seen.add(file)
         if len(seen) > PROJECT.imported or (_COMPILED.search(file.name) and not compiles):
             return False
-        for name in (match["what"] for match in _IMPORTED.finditer(_COMMENT.sub("", text(file)))):
+        for name in _imported_by(file):
             if not name.startswith("."):
                 if name.startswith("#") or (package and f"{name}/".startswith(f"{package}/")):
                     return False
                 continue
-            found = _file_of((file.parent / name.partition("?")[0]).resolve())
+            found = _file_of((file.parent / name).resolve())
             if found is None or root.resolve() not in found.parents:
                 return False
             if _SOURCES.search(found.name):
                 waiting.append(found)
     return bool(seen)
+
+
+def lacks_itself(root: Path, tests: Iterable[Path], package: str, exports: object) -> bool:
+    """Whether ``tests``, or what they import by relative paths, ask for the package by its own name, and what that
+    exports is not in ``root``.
+    """
+    if not package or all((root / place.partition("*")[0]).exists() for place in _places(exports)):
+        return False
+    waiting, seen = list(tests), set[Path]()
+    while waiting and len(seen) <= PROJECT.imported:
+        file = waiting.pop()
+        if file in seen:
+            continue
+        seen.add(file)
+        for name in _imported_by(file):
+            if f"{name}/".startswith(f"{package}/"):
+                return True
+            found = _file_of((file.parent / name).resolve()) if name.startswith(".") else None
+            if found is not None and _SOURCES.search(found.name):
+                waiting.append(found)
+    return False
+
+
+def _places(exports: object) -> Iterator[str]:
+    """The files that a package.json exports, whatever their conditions."""
+    if isinstance(exports, str):
+        yield exports
+    for each in exports.values() if isinstance(exports, dict) else ():
+        yield from _places(each)
+
+
+def _imported_by(file: Path) -> Iterator[str]:
+    for match in _IMPORTED.finditer(_COMMENT.sub("", text(file))):
+        yield match["what"].partition("?")[0]
 
 
 def _file_of(path: Path) -> Path | None:

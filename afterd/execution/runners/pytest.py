@@ -27,6 +27,7 @@ _SEARCHED = ("tests/**/", "test/**/", "testing/**/", "", "*/tests/**/", "src/*/t
 _OPTIONS_OF = ("pyproject.toml", "pytest.ini", ".pytest.ini", "setup.cfg", "tox.ini")
 _CUTS_SHORT = re.compile(r"(?<![\w-])(?:-x\b|--exitfirst|--maxfail)")
 _SPREADS = re.compile(r"(?<![\w-])(?:-n[ =\"',]*(?:auto|logical|\d)|--numprocesses)")
+_ALIAS = re.compile(r"^\[aliases\]\n(?:[^\[\n]*\n)*?\s*test\s*=\s*pytest\b", re.MULTILINE)
 _FOR_PYTEST = re.compile(
     r"^\s*(?:import pytest|from pytest\b)|^(?:async )?def test_|^class Test\w*(?:\(\))?:",
     re.MULTILINE,
@@ -117,6 +118,8 @@ def configuration_of(root: Path) -> str:
     for name, section in (("setup.cfg", "[tool:pytest]"), ("tox.ini", "[pytest]")):
         if section in text(root / name):
             return f"{section} in {name}"
+    if _ALIAS.search(text(root / "setup.cfg")):
+        return "[aliases] in setup.cfg"
     return ""
 
 

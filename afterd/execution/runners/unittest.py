@@ -31,6 +31,8 @@ REPORTING = frozenset({"unittest", "Django"})
 _UNLOADED = "unittest.loader._FailedTest"
 _FIXTURES = frozenset({"setUpClass", "tearDownClass", "setUpModule", "tearDownModule"})
 _FOLDERS = ("tests", "test", ".")
+_PATTERNS = ("test*.py", "*_test.py", "*_tests.py")
+"""How files of tests are named: as unittest looks for them by itself, then as others name theirs."""
 _OF_DISCOVER = (
     ("-s", "--start-directory", "start"),
     ("-p", "--pattern", "pattern"),
@@ -55,15 +57,17 @@ class Unittest:
             said = None if arguments is None else _discovery(root, arguments)
             if said is not None:
                 return self._discovering(root, said, f"`{shlex.join(command)}`")
-        for folder in _FOLDERS:
-            found = sorted((root / folder).glob("*.py" if folder == "." else "**/test*.py"))
-            for path in islice(found, PROJECT.files):
-                if path.name.startswith("test") and "unittest" in text(path):
-                    return self._detected(root, folder, path)
-        inside = chain.from_iterable(sorted(root.glob(f"{each}/test*.py")) for each in _INSIDE)
-        for path in islice(inside, PROJECT.files):
-            if "unittest" in text(path):
-                return self._detected(root, str(path.parent.relative_to(root)), path)
+        for pattern in _PATTERNS:
+            for folder in _FOLDERS:
+                found = sorted((root / folder).glob(pattern if folder == "." else f"**/{pattern}"))
+                for path in islice(found, PROJECT.files):
+                    if "unittest" in text(path):
+                        return self._detected(root, folder, pattern, path)
+            inside = chain.from_iterable(sorted(root.glob(f"{each}/{pattern}")) for each in _INSIDE)
+            for path in islice(inside, PROJECT.files):
+                if "unittest" in text(path):
+                    folder = str(path.parent.relative_to(root))
+                    return self._detected(root, folder, pattern, path)
         return None
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
@@ -81,9 +85,10 @@ class Unittest:
         start = option(detected.test, "-t") or option(detected.test, "-s")
         return dotted_name(file, start, inside)
 
-    def _detected(self, root: Path, folder: str, example: Path) -> Detected:
+    def _detected(self, root: Path, folder: str, pattern: str, example: Path) -> Detected:
         is_package = (root / folder / "__init__.py").is_file()
-        found = _Discovery(folder, top="." if is_package and folder != "." else "")
+        asked = pattern if pattern != _PATTERNS[0] else ""
+        found = _Discovery(folder, asked, "." if is_package and folder != "." else "")
         return self._discovering(root, found, str(example.relative_to(root)))
 
     def _discovering(self, root: Path, found: _Discovery, why: str) -> Detected:
