@@ -10,7 +10,8 @@ from difflib import get_close_matches
 from afterd.config import Settings
 from afterd.errors import TestError
 from afterd.execution.failures.lacks import Lack, lack_of
-from afterd.execution.failures.suites import is_unread_module, tests_counted
+from afterd.execution.failures.suites import tests_counted
+from afterd.execution.runners import NamesFiles, runner_named
 from afterd.execution.runners.interpreters import own_modules
 from afterd.limits import REPORT
 from afterd.model.explanation import NO_GREEN, Status
@@ -275,9 +276,9 @@ class _Look:
         """A line for each reason why a red test is not explained."""
         notes = []
         lacking = self._lacking(aside.before)
-        if unread := _unread(aside.before, lacking):
+        if unread := self._unread(aside.before, lacking):
             notes.append(
-                f"{_count(len(unread), 'test module')} cannot be imported at either end, so what is in"
+                f"{_count(len(unread), 'test file')} cannot be loaded at either end, so what is in"
                 f" {'it' if len(unread) == 1 else 'them'} was not run:"
                 f" {first_names(list(unread), REPORT.named)}.{_said_first(unread)}"
             )
@@ -309,10 +310,10 @@ class _Look:
             raise TestError(
                 " ".join(self._set_aside(aside) if before else dict.fromkeys(lacking.values()))
             )
-        unread = _unread(aside.before, lacking)
+        unread = self._unread(aside.before, lacking)
         if len(unread) == len(seen.red) and _ran_none_but(unread, seen):
             raise TestError(
-                f"{self._runner} ran no test: its modules can be imported at neither end of the range"
+                f"{self._runner} ran no test: its files can be loaded at neither end of the range"
                 f" ({first_names(list(unread), REPORT.named)}).{_said_first(unread)} If another command runs the tests,"
                 " put it behind the range: `afterd explain GOOD..BAD -- COMMAND`."
             )
@@ -323,7 +324,8 @@ class _Look:
         if not before:
             reason += f" So {NO_GREEN}."
         elif len(unread) < len(before):
-            reason += " Nothing broke in this range; --history looks for where they did."
+            what = "Nothing else" if unread else "Nothing"
+            reason += f" {what} broke in this range; --history looks for where they did."
         else:
             reason += " No other test is red."
         return Broken(self.suite, status=Status.ALREADY_RED, reason=reason)
@@ -333,6 +335,17 @@ class _Look:
         own = self._own()
         found = {name: lack_of(words, own) for name, words in said.items()}
         return {name: self._lacks(lack) for name, lack in found.items() if lack is not None}
+
+    def _unread(self, red: Mapping[str, str], lacking: Collection[str]) -> dict[str, str]:
+        """The red tests that are files which cannot be loaded, for another reason than what is ``lacking``."""
+        found, runner = self.suite.found, runner_named(self._runner)
+        if found is None or not isinstance(runner, NamesFiles):
+            return {}
+        return {
+            name: said
+            for name, said in red.items()
+            if name not in lacking and runner.is_unread(found, name, said)
+        }
 
     def _own(self) -> frozenset[str]:
         return own_modules(unbuilt_checkout(self.workspace, self.wanted.variants.bad))
@@ -373,18 +386,6 @@ def _of_names(seen: TestsSeen, names: Sequence[str]) -> TestsSeen:
     red = {name: said for name, said in seen.red.items() if is_asked_for(name, names)}
     green = seen.green and frozenset(name for name in seen.green if is_asked_for(name, names))
     return replace(seen, red=red, green=green)
-
-
-def _unread(red: Mapping[str, str], lacking: Collection[str]) -> dict[str, str]:
-    """The red tests that are modules which cannot be imported, by unittest's and pytest's names, for another reason
-    than what is ``lacking``.
-    """
-    return {
-        name: said
-        for name, said in red.items()
-        if name not in lacking
-        and (is_unread_module(said) or (name == file_of_test(name) and name.endswith(".py")))
-    }
 
 
 def _ran_none_but(unread: Collection[str], seen: TestsSeen) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from afterd.execution.confirmation import Confirmation
 from afterd.execution.failures.lacks import lack_of
 from afterd.execution.failures.text import with_relative_paths
 from afterd.execution.runners.interpreters import own_modules
 from afterd.execution.signature import is_not_compiled, same_failure
-from afterd.model.explanation import Explanation
+from afterd.model.explanation import Explanation, Status
 from afterd.model.outcome import Outcome
 from afterd.pipeline.case import Case, told_by_test
 from afterd.pipeline.installed_copy import not_importable
@@ -52,7 +52,7 @@ def otherwise_clause(confirmation: Confirmation) -> str:
     return f", though otherwise ({place}{said.message})"
 
 
-def untried_older_commits(confirmation: Confirmation, before: Iterable[Explanation]) -> str:
+def untried_older_commits(confirmation: Confirmation, before: Collection[Explanation]) -> str:
     """Why none of the commits before the good version is tried, as a sentence; else empty. ``before``: what was
     answered to other tests.
     """
@@ -61,6 +61,8 @@ def untried_older_commits(confirmation: Confirmation, before: Iterable[Explanati
     red = f"{RED_AT_BOTH}{otherwise_clause(confirmation)}"
     if good and not bad:
         return f"{red}. Older commits were not tried, as it was not compiled there (--history tries all)."
+    if any(each.status is Status.EXPLAINED for each in before):
+        return f"{red}; older commits were not tried, as another test of this range is explained (--history tries all)."
     if any(each.reason.startswith(RED_AT_BOTH) for each in before):
         return f"{red}; older commits were not tried, as none of them passed another test (--history tries all)."
     return ""

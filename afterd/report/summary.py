@@ -8,6 +8,7 @@ code span in Markdown, ``<code>`` in HTML. The plain parts are afterd's own word
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +19,11 @@ from rich.text import Text
 from afterd.config import command_line
 from afterd.limits import REPORT
 from afterd.model.change import Change, in_order
-from afterd.model.explanation import ALWAYS_RED, NO_GREEN, THE_SUITE, Explanation, Status
+from afterd.model.explanation import ALWAYS_RED, NO_GREEN, Explanation, Status
 from afterd.report import sanitize
+
+_TYPED_NAME = re.compile(r"\S+\.py(?:::.+)?|[^\W\d]\w*(?:\.[^\W\d]\w*)+", re.DOTALL)
+"""A test by the names that `--test` takes: pytest's and unittest's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +275,7 @@ def next_steps(explanation: Explanation) -> list[tuple[str, str]]:
 
 def explain_command(explanation: Explanation, option: str = "") -> str:
     """The command that explains this test once more, as it can be typed: what afterd wrote itself to build with it
-    finds again, and a test has a name.
+    finds again, and a test may have a name that can be typed in place of a command.
     """
     words = ["afterd", "explain"]
     words.append(
@@ -279,7 +283,8 @@ def explain_command(explanation: Explanation, option: str = "") -> str:
     )
     words += [option] if option else []
     if any("\n" in word for word in explanation.build_command):
-        named = [] if explanation.test == THE_SUITE else ["--test", shlex.quote(explanation.test)]
+        is_name = _TYPED_NAME.fullmatch(explanation.test)
+        named = ["--test", shlex.quote(explanation.test)] if is_name else []
         return " ".join((*words, *named))
     for name, argv in (
         ("--build", explanation.build_command),

@@ -278,6 +278,14 @@ def test_a_package_is_built_where_its_tests_import_what_is_not_there(
     assert ("npm run build" in found.build[2]) == built
 
 
+def test_a_file_that_could_not_be_loaded_is_no_test(tmp_path: Path) -> None:
+    """Ohash: "4 tests were red before", of which two were files with all of what is tested in them."""
+    vitest, node = (detected(tmp_path, {"test": each}) for each in ("vitest run", "node --test"))
+    assert Npm().is_unread(vitest, "test/a.test.ts", "")
+    assert not Npm().is_unread(vitest, "test/a.test.ts > adds", "")
+    assert not Npm().is_unread(node, "test/a.test.js", "")
+
+
 def installed(slot: Path) -> None:
     """What the build of a package without a build script does; an npm stands in the way of the real one."""
     slot.mkdir(parents=True, exist_ok=True)

@@ -65,3 +65,21 @@ def test_what_is_not_compiled_at_the_good_version_is_looked_for_no_farther_back(
     assert "not compiled there" in told(ran, refused)
     assert not told(refused, refused)
     assert not told(ran, ran)
+
+
+def test_where_another_test_is_explained_no_older_commit_is_tried(tmp_path: Path) -> None:
+    """Prettytable: of a test that is red in any version here twelve older ones were run, after the answer."""
+    older = [{"notes": f"{number}\n"} for number in range(4)]
+    good = {**PROJECT, "test_one.sh": "grep -q 2 amount\n"}
+    del good["test_two.sh"]
+    where = repository(
+        tmp_path / "r", good, *older, {"amount": "1\n", "test_three.sh": "grep -q 4 amount\n"}
+    )
+    done = afterd("explain", "HEAD~1..HEAD", "--format", "json", cwd=where)
+    first, second = json.loads(done.out)["explanations"]
+    assert (first["test"], first["status"]) == ("test_one", "explained"), done.err
+    assert second["status"] == "already-red"
+    assert (
+        "older commits were not tried, as another test of this range is explained"
+        in second["reason"]
+    )

@@ -192,7 +192,7 @@ def test_modules_of_which_none_can_be_imported_are_no_tests_that_were_red(tmp_pa
         look(tmp_path / "r", files, {"calc.py": BAD})
     said = str(raised.value)
     assert said.startswith(
-        "unittest ran no test: its modules can be imported at neither end of the range (test_n0,"
+        "unittest ran no test: its files can be loaded at neither end of the range (test_n0,"
     )
     assert "RuntimeError: no settings" in said
     assert "-- COMMAND" in said
@@ -206,7 +206,7 @@ def test_modules_that_cannot_be_imported_beside_others_are_told_as_that(tmp_path
     broken = look(tmp_path / "r", files, {"calc.py": BAD})
     assert broken.status is Status.ALREADY_RED
     assert broken.reason.startswith(
-        "5 test modules cannot be imported at either end, so what is in them was not run: test_n0,"
+        "5 test files cannot be loaded at either end, so what is in them was not run: test_n0,"
     )
     assert "RuntimeError: no settings" in broken.reason
     assert "Nothing broke" not in broken.reason

@@ -51,9 +51,9 @@ def test_what_afterd_wrote_itself_to_build_with_is_not_to_be_typed() -> None:
     )
     again = "afterd explain aaaaaaaaaa..bbbbbbbbbb --good REV"
     assert next_steps(found)[0][0] == again
-    assert (
-        next_steps(replace(found, test="a.js > it's"))[0][0]
-        == f"{again} --test 'a.js > it'\"'\"'s'"
-    )
+    one = replace(found, test="tests.test_a.T.test_b")
+    assert next_steps(one)[0][0] == f"{again} --test tests.test_a.T.test_b"
+    for name in ("a.js > it's", r"Some\Where\SumTest::testSum[#1]", "pkg TestSum"):
+        assert next_steps(replace(found, test=name))[0][0] == again, "no name that --test takes"
     typed = replace(found, build_command=("sh", "-c", "make all"))
     assert next_steps(typed)[0][0] == f"{again} --build 'make all' --test 'npm test'"

@@ -18,6 +18,7 @@ from afterd.execution.runners.plain import GIVEN, Plain, declared_test
 from afterd.execution.runners.protocol import (
     BuildsOne,
     Detected,
+    NamesFiles,
     NamesTests,
     Runner,
     WritesReport,
@@ -32,6 +33,7 @@ __all__ = [
     "RUNNERS",
     "BuildsOne",
     "Detected",
+    "NamesFiles",
     "NamesTests",
     "Python",
     "Runner",

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
+from afterd.execution.failures.suites import is_unread_module
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.declared import declared_commands, declared_variables, is_python
 from afterd.execution.runners.protocol import Detected
@@ -66,6 +67,10 @@ class Django:
         command = (name if within else script, *(["test"] if managed else []), *verbose)
         takes_labels = managed or _TAKES_LABELS.search(said) is not None
         return self._detected(root, f"Found {script}", command, within=within, alone=takes_labels)
+
+    def is_unread(self, _detected: Detected, _test_id: str, said: str) -> bool:
+        """By unittest's own words."""
+        return is_unread_module(said)
 
     def _declared(self, root: Path) -> Detected | None:
         """The tests of a package without a project of its own are run with settings that a command names."""

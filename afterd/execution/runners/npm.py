@@ -106,6 +106,11 @@ class Npm:
         found = tuple(dict.fromkeys(_not_ok(output, root)))
         return found or failed_tests(output, Family.TAP, Family.JEST, Family.VITEST)
 
+    def is_unread(self, detected: Detected, test_id: str, _said: str) -> bool:
+        """A file without a title; what others than Jest and Vitest call so may be one that failed."""
+        kinds = {call.kind.name for call in _calls_of(detected.test)}
+        return _BETWEEN not in test_id and bool(kinds) and kinds <= {"Jest", "Vitest"}
+
     def one_build(self, detected: Detected, test_id: str) -> tuple[str, ...]:
         """Nothing but the modules where the test's file runs on the sources, though another one needs a build."""
         file = test_id.partition(_BETWEEN)[0]

@@ -82,6 +82,15 @@ class WritesReport(Protocol):
 
 
 @runtime_checkable
+class NamesFiles(Protocol):
+    """A runner that names a file of tests in place of what is in it, where it cannot be loaded."""
+
+    def is_unread(self, detected: Detected, test_id: str, said: str) -> bool:
+        """Whether a failed test is such a file; ``said`` is what its runner told of it."""
+        ...
+
+
+@runtime_checkable
 class NamesTests(Protocol):
     """A runner whose tests stand in files."""
 

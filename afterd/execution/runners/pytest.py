@@ -102,6 +102,10 @@ class Pytest:
         """A node id."""
         return "::".join((file, *inside))
 
+    def is_unread(self, _detected: Detected, test_id: str, _said: str) -> bool:
+        """A file."""
+        return "::" not in test_id and test_id.endswith(".py")
+
     def _test_files(self, root: Path) -> str:
         for path in islice(_test_files(root), PROJECT.files):
             if _FOR_PYTEST.search(text(path)):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 
+from afterd.execution.failures.suites import is_unread_module
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.declared import after_unittest, declared_commands
 from afterd.execution.runners.namespaces import repaired_namespaces
@@ -84,6 +85,10 @@ class Unittest:
         """The dotted name, from the folder that the tests are looked for in, or the top of its package."""
         start = option(detected.test, "-t") or option(detected.test, "-s")
         return dotted_name(file, start, inside)
+
+    def is_unread(self, _detected: Detected, _test_id: str, said: str) -> bool:
+        """By unittest's own words."""
+        return is_unread_module(said)
 
     def _detected(self, root: Path, folder: str, pattern: str, example: Path) -> Detected:
         is_package = (root / folder / "__init__.py").is_file()
