@@ -59,7 +59,7 @@ from afterd.workspace.whole_command import uncut_command
 from afterd.workspace.workspace import Workspace
 
 AUTO = "auto"
-_UNCOUNTED = frozenset({"Cargo", "Go", "npm", "PHPUnit", "Ruby"})
+_UNCOUNTED = frozenset({"Cargo", "Go", "Maven", "npm", "PHPUnit", "Ruby"})
 _OF_PYTHON = frozenset({"pytest", *REPORTING})
 
 

@@ -11,6 +11,7 @@ from afterd.execution.runners.cmake_programs import test_programs
 from afterd.execution.runners.django import Django
 from afterd.execution.runners.go import Go
 from afterd.execution.runners.make import Autotools, Make
+from afterd.execution.runners.maven import Maven
 from afterd.execution.runners.meson import Meson
 from afterd.execution.runners.npm import Npm
 from afterd.execution.runners.phpunit import PhpUnit
@@ -44,7 +45,7 @@ __all__ = [
 ]
 
 _OTHERS: tuple[Runner, ...] = (
-    *(Cargo(), Go(), Meson(), CMake(), Autotools()),
+    *(Cargo(), Go(), Maven(), Meson(), CMake(), Autotools()),
     *(PhpUnit(), Make(), Npm(), Ruby()),
 )
 RUNNERS: tuple[Runner, ...] = (Django(), Pytest(), Unittest(), *_OTHERS, Plain())
