@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from afterd.limits import LOGIC
+from afterd.limits import DEMAND, LOGIC
 from afterd.localization.formula.report import Line, Report, ordered_diagnoses
 from afterd.localization.formula.several_inputs import encoded_together
 from afterd.localization.formula.subject import (
@@ -14,11 +14,13 @@ from afterd.localization.formula.subject import (
     premises_doubted,
     share_covered,
 )
-from afterd.localization.formula.widening import Windows, widest_answer
+from afterd.localization.formula.widening import Windows, look_back, widest_answer
 from afterd.logic import Corrections, Diagnosis, Found, ProgramFormula, TooLargeError
 
 SIZE = 5
 """Statements of one diagnosis at most (III-B6, Solution Space Pruning)."""
+
+_ONCE = "only paths that leave the run's way once at a time are asked about{part}: {why}"
 
 
 def bugassist(
@@ -31,21 +33,29 @@ def bugassist(
     inputs all of them, in one formula.
 
     Single statements are asked for with all the time there is: some of them without the others say little.
-    Where all paths are too many, ``paths_leaving_once`` are the answer.
+    Where all paths are too many, ``paths_leaving_once`` are the answer; where they are many, those are asked about
+    first, and what they said stays where the time for all is up.
     """
     name = "BA" if weights is None else "BA+CW"
+    known: Sequence[Diagnosis] = ()
     with solver.pressed():
         try:
             formulas = [subject.all_paths() for subject in subjects]
+            known = _repaired_by_few(subjects, formulas, solver, weights)
             encoded = encoded_together(formulas, solver)
         except TooLargeError as refused:
             too_many = str(refused)
         else:
             too_many = ""
             found = solver.enumerate(encoded, weights, size=1)
+            if not found.finished:
+                found = replace(found, diagnoses=tuple(dict.fromkeys((*found.diagnoses, *known))))
     if too_many:
         solver.restart()
-        return _leaving_once(name, subjects, solver, weights, too_many)
+        if not known:
+            return _leaving_once(name, subjects, solver, weights, too_many)
+        reason = _ONCE.format(part="", why=too_many)
+        return Report(name, ordered_diagnoses(known, weights), reason, (tuple(known),), weights)
     if found.finished and size > 1:
         larger = solver.enumerate(encoded, weights, found.cores, size)
         found = larger if larger.finished else replace(found, reason=larger.reason)
@@ -84,6 +94,25 @@ class _AboutEnds:
         return self.found.diagnoses
 
 
+def _repaired_by_few(
+    subjects: Sequence[Subject],
+    every: Sequence[ProgramFormula],
+    solver: Corrections,
+    weights: Mapping[Line, int] | None,
+) -> Sequence[Diagnosis]:
+    """Single statements that repair the inputs by paths that leave the runs' ways once at a time; none where all
+    paths are so few that they are asked about as soon. Raises TooLargeError.
+    """
+    whole = tuple(subject.windows()[-1] for subject in subjects)
+    if sum(formula.instances for formula in every) <= (1 + DEMAND.factor) * sum(whole):
+        return ()
+    look_back(subjects, whole)
+    few = encoded_together([subject.paths_leaving_once() for subject in subjects], solver)
+    found = solver.enumerate(few, weights, size=1)
+    solver.restart()
+    return found.diagnoses
+
+
 def _leaving_once(
     name: str,
     subjects: Sequence[Subject],
@@ -113,9 +142,7 @@ def _leaving_once(
     if not about.sets:
         return Report(name, reason=f"gives up: {too_many}", weights=weights)
     part = asked_part(subjects, about.windows)
-    said = (
-        f"{too_many}, so only those are asked about that leave the run's way once at a time{part}"
-    )
+    said = _ONCE.format(part=part, why=too_many)
     reason = "; ".join(filter(None, [said, about.found.reason]))
     notes = dict.fromkeys(note for formula in about.formulas for note in formula.notes)
     return Report(

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from formula_programs import loaded
 
+from afterd.limits import DEMAND
 from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.report import Line, Report
-from afterd.logic import Corrections, TooLargeError
+from afterd.logic import Corrections, Found, TooLargeError
 from afterd.symbolic.failing import FailingRun
 from afterd.symbolic.frames import Bounds
 from afterd.symbolic.observing import Event, Expectation
@@ -76,7 +77,7 @@ def test_they_answer_where_all_paths_are_too_many(tmp_path: Path) -> None:
     assert found.instructions < wanted.instructions
     assert ("letters.c", WRONG) in single(found)
     assert single(found) <= single(wanted)  # each repairs the input
-    assert "leave the run's way once at a time" in found.reason
+    assert "paths that leave the run's way once at a time" in found.reason
     assert found.finished == 0  # so that nobody takes them for all
 
 
@@ -97,3 +98,51 @@ def test_what_cannot_be_had_at_all_is_said(tmp_path: Path) -> None:
         found = bugassist([run], solver)
     assert not found.diagnoses
     assert found.reason == "gives up: its paths have more instructions than are encoded"
+
+
+NESTED = """\
+#include <stdio.h>
+static int matches(const char *text)
+{
+    const char *one, *two, *three;
+    int sum = 0;
+    for (one = text; *one != 0; one++) {
+        if (*one == 'a')
+            for (two = text; *two != 0; two++) {
+                if (*two == *one)
+                    for (three = text; *three != 0; three++)
+                        if (*three != *two)
+                            sum += 3;
+            }
+    }
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        printf("%d\\n", matches(argv[1]));
+    return 0;
+}
+"""
+
+
+class OneQuestion(Corrections):
+    """A solver that has no time any more after its first answer."""
+
+    def enumerate(self, *given: object, **wanted: object) -> Found:
+        found = super().enumerate(*given, **wanted)  # type: ignore[arg-type]
+        self.begin(0.0)
+        return found
+
+
+def test_what_they_said_stays_where_the_time_for_all_is_up(tmp_path: Path) -> None:
+    file = tmp_path / "nested.c"
+    file.write_text(NESTED)
+    run = FailingRun(loaded(file), Input(("ab",)), Expectation((Event("%d\n", (2,)),), 0))
+    assert run.all_paths().instances > (1 + DEMAND.factor) * run.length
+    with OneQuestion() as solver:
+        found = bugassist([run], solver)
+    wrong = next(at for at, line in enumerate(NESTED.splitlines(), start=1) if "sum += 3;" in line)
+    assert ("nested.c", wrong) in single(found), found
+    assert "the time for it is up" in found.reason
+    assert found.finished == 0
