@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 import pytest
+from hypothesis import HealthCheck, settings
 from traced_programs import SINGLE, Built, Laboratory, build_all
 from two_versions import Case, traced_cases
 from xdist.remote import Producer
@@ -35,6 +36,10 @@ def _installed() -> dict[str, Toolchain]:
                 continue
     return found
 
+
+settings.register_profile("by counts", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("by counts")
+"""No property holds or fails by how long it took: on a busy machine three values took the two seconds of all."""
 
 gc.set_threshold(100_000, 20, 100)
 """To look through all that six thousand tests are, again and again, was an eighth of collecting them."""

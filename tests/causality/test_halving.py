@@ -86,7 +86,7 @@ def test_of_what_came_later_the_commits_are_bisected_where_that_takes_fewer_runs
     assert len(asked) == halved
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.sets(st.sampled_from(sorted(ids(COUNT))), min_size=1, max_size=2), st.integers(0, 5000))
 def test_no_more_than_halving_is_spent_before_a_small_set_passes(
     guilty: set[str], commits: int
@@ -183,7 +183,6 @@ def test_a_likely_commit_is_undone_where_many_runs_are_saved(
     assert commit_to_undo(guilt, guilt, tried) == undone
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.floats(0.0, 1.0), min_size=1, max_size=50),
     st.sets(st.integers(0, 49)),

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_changes import FAIL, PASS, repaired_by
 
@@ -142,7 +142,6 @@ def test_an_unresolved_run_speaks_less_loudly_than_a_failed_one() -> None:
     assert chances[0] < chances[1]
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.sampled_from(Tier), min_size=1, max_size=9),
     st.sets(st.integers(1, 9), min_size=1, max_size=3),

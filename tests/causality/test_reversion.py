@@ -264,7 +264,7 @@ def test_what_the_test_does_not_execute_need_not_go_along() -> None:
     assert len(oracle.asked) <= 3
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(
     st.integers(),
     st.dictionaries(st.sampled_from(range(1, 8)), st.sets(st.integers(1, 7), min_size=1)),
@@ -287,7 +287,7 @@ def test_whatever_is_suspected_it_ends(seed: int, needs: dict[int, set[int]]) ->
     assert found is None or answer(found.changes | found.auxiliary) is PASS
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.integers(), st.integers(1, 9), st.lists(st.sampled_from(Tier), min_size=1, max_size=4))
 @example(99_030_869_804, 8, [Tier.ENTRY])  # ten runs that tell nothing, and none of all together
 @example(0, 7, [Tier.ENTRY, Tier.EXECUTED, Tier.ENTRY])  # one suspect left out, which was needed
@@ -304,7 +304,7 @@ def test_any_oracle_at_all(seed: int, count: int, tiers: list[Tier]) -> None:
     assert len(oracle.asked) == len(set(oracle.asked)) <= count**2 + 3 * count
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.lists(st.sets(st.integers(1, 24), min_size=1, max_size=3), min_size=1, max_size=2),
     st.integers(0, 40),
@@ -327,7 +327,7 @@ def test_monotone_oracles_and_budgets(roots: list[set[int]], budget: int) -> Non
         assert len(oracle.asked) == budget
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.sets(st.integers(1, 120), min_size=1, max_size=3))
 def test_a_large_flat_set_is_bisected(guilty: set[int]) -> None:
     root = {f"c{i}" for i in guilty}

@@ -155,7 +155,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(value=JSON)
 def test_every_json_value_arrives_as_it_was_sent(shared: Worker, value: object) -> None:
     assert echoed(shared.ask({"do": "echo", "value": value}))["value"] == value

@@ -278,7 +278,7 @@ FAULTS = st.builds(
 
 
 @given(faults=st.lists(FAULTS, max_size=6), more=st.lists(FAULTS, max_size=4))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_whatever_goes_wrong_there_is_one_comment(faults: list[Fault], more: list[Fault]) -> None:
     with serving(State(ForgeKind.GITEA)) as state:
         for coming, wanted in ((faults, POST), (more, replace(POST, body=body))):

@@ -26,7 +26,7 @@ def _valued_terms(draw: st.DrawFn) -> tuple[Term, dict[int, Known]]:
     return draw(terms(sort, 2)), dict(table)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, suppress_health_check=list(HealthCheck))
 @given(_valued_terms())
 def test_circuits_agree_with_evaluation(case: tuple[Term, dict[int, Known]]) -> None:
     term, table = case

@@ -35,7 +35,7 @@ def _programs(draw: st.DrawFn) -> ProgramFormula:
     return ProgramFormula(tuple(definitions), (), (), (Violated("end", wanted),))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(_programs(), st.data())
 def test_a_dominator_repairs_what_the_other_does(
     formula: ProgramFormula, data: st.DataObject

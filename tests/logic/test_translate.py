@@ -23,7 +23,7 @@ def _valued_terms(draw: st.DrawFn) -> tuple[Term, dict[int, Known]]:
     return term, table
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, suppress_health_check=list(HealthCheck))
 @given(_valued_terms(), st.sampled_from(Precision))
 def test_z3_agrees_with_evaluation(
     case: tuple[Term, dict[int, Known]], precision: Precision

@@ -26,7 +26,7 @@ from afterd.logic.wire import (
 from afterd.model.term import INT, Apply, Free, Op, Read, Term, Value
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(SORTS).flatmap(lambda sort: terms(sort, 3)), st.integers(0, 3))
 def test_terms_keep_their_meaning(term: Term, value: int) -> None:
     encoder = Encoder()

@@ -59,7 +59,7 @@ def _found(history: tuple[Path, list[str]], outcomes: str) -> tuple[Baseline, li
     return found, commits, len(set(asked))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(1, 20), st.integers(0, 10), st.integers(1, 10))
 def test_the_first_red_commit_is_found_however_it_failed(
     history: tuple[Path, list[str]], green: int, otherwise: int, failing: int
@@ -70,7 +70,7 @@ def test_the_first_red_commit_is_found_however_it_failed(
     assert asked <= 2 * len(outcomes).bit_length()
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(1, 20), st.integers(1, 10), st.integers(1, 10))
 def test_commits_are_halved_once_where_the_code_that_fails_only_moved(
     history: tuple[Path, list[str]], green: int, elsewhere: int, failing: int

@@ -155,7 +155,7 @@ def test_attacks_are_quoted_and_do_nothing() -> None:
 
 
 @given(given=st.lists(explanations, max_size=3), limit=st.sampled_from([0, 4_000, 9_000, LIMIT]))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_any_comment_is_balanced_and_fits(given: list[Explanation], limit: int) -> None:
     text = comment(of(*given), link, limit)
     assert len(text) <= max(limit, SMALLEST)

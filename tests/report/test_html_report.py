@@ -67,7 +67,7 @@ def parsed(text: str) -> Page:
 
 
 @given(explanation=explanations)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_explanation_is_our_tags_and_text(explanation: Explanation) -> None:
     parsed(render([explanation, explanation]))
 

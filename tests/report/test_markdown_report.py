@@ -129,7 +129,7 @@ def test_attacks_are_found_verbatim_in_code_and_do_nothing() -> None:
 
 
 @given(explanation=explanations)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_any_explanation_has_our_structure_only(explanation: Explanation) -> None:
     read(render([explanation], permalink))
 

@@ -67,9 +67,7 @@ def test_a_last_line_without_an_end_is_not_taken_for_the_like_one_before_it(fold
 
 
 @given(good=LINES, bad=LINES, ended=st.booleans(), data=st.data())
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_git_applies_the_revert_of_any_subset(
     folder: Path, good: list[str], bad: list[str], ended: bool, data: st.DataObject
 ) -> None:

@@ -53,7 +53,7 @@ def check(result: dict[str, Any]) -> None:
 
 
 @given(explanation=explanations)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_explanation_is_valid(explanation: Explanation) -> None:
     results(explanation)
 

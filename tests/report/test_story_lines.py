@@ -163,7 +163,7 @@ def test_a_dozen_lines_with_every_change_and_decision() -> None:
 
 
 @given(explanations)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_every_change_of_the_tree_is_told(explanation: Explanation) -> None:
     told = story(explanation)
     assert bool(told) == (explanation.tree is not None)

@@ -201,7 +201,7 @@ def test_a_dumb_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @given(explanation=explanations, width=st.integers(20, 200))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_any_explanation_is_shown_without_a_control_byte(
     explanation: Explanation, width: int
 ) -> None:

@@ -36,7 +36,6 @@ def sign(n):
 """
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 5), max_size=40).map(sorted), st.integers(1, 9))
 def test_shares_are_all_tests_once(groups: list[int], shares: int) -> None:
     """In their order; and none is more than twice as long as it should be."""
@@ -84,7 +83,7 @@ def suites(draw: st.DrawFn) -> Files:
     return files
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(suites(), st.integers(2, 3))
 def test_shares_count_what_one_process_counts(files: Files, shares: int) -> None:
     """Whatever the fixtures are, and wherever the suite is cut."""

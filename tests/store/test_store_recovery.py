@@ -178,7 +178,7 @@ def test_an_answer_comes_back_as_it_was_or_not_at_all(tmp_path: Path) -> None:
 
 
 @given(explanations)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_any_answer_comes_back_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, any_at_all: Explanation
 ) -> None:

@@ -29,7 +29,7 @@ def _changes(parts: list[tuple[int, int, int]]) -> list[Change]:
 
 
 @given(HUNKS, st.integers(1, 40), st.integers(0, 5))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_a_line_is_where_the_hunks_before_it_put_it(
     parts: list[tuple[int, int, int]], line: int, more: int
 ) -> None:

@@ -116,7 +116,7 @@ def test_a_good_revision_on_another_branch_has_no_commits_of_the_range(made: Mad
     assert _commits(made, good, bad) == {("f.c", "HUNK", 1): (bad,), ("f.c", "HUNK", 3): ()}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.lists(st.integers(0, 4), max_size=8), min_size=2, max_size=5))
 def test_no_commit_is_credited_for_a_file_it_did_not_touch(
     tmp_path_factory: pytest.TempPathFactory, versions: list[list[int]]

@@ -133,9 +133,7 @@ def histories(draw: st.DrawFn) -> list[str]:
     return texts
 
 
-@settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(histories())
 def test_all_of_them_undone_give_the_good_version(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str]

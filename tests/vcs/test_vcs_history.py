@@ -81,7 +81,7 @@ def test_already_red_is_said(chain: tuple[Made, list[str]], outcomes: str) -> No
     assert "as far back as the history goes" in found.reason
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 38), st.integers(0, 37))
 def test_few_runs_are_enough(chain: tuple[Made, list[str]], greens: int, reds: int) -> None:
     """Monotone histories: about two logarithms of the distance."""
@@ -92,7 +92,7 @@ def test_few_runs_are_enough(chain: tuple[Made, list[str]], greens: int, reds: i
     assert len(answers.asked) <= 2 * distance.bit_length() + 2
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.text("+-?", max_size=38), st.integers(1, 60))
 def test_whatever_the_history_the_answer_is_true(
     chain: tuple[Made, list[str]], outcomes: str, budget: int
@@ -163,7 +163,7 @@ def test_a_shallow_clone_says_that_its_history_ends(tmp_path: Path) -> None:
         find_baseline(repository, "HEAD~3", lambda _: FAIL)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 39), st.integers(1, 39))
 def test_between_two_known_ends_halving_is_enough(
     chain: tuple[Made, list[str]], greens: int, reds: int
@@ -177,7 +177,7 @@ def test_between_two_known_ends_halving_is_enough(
     assert not {commits[0], commits[len(outcomes) - 1]} & set(answers.asked)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 39), st.floats(0.0, 1.0))
 @example(37, 1.0)
 def test_commits_that_are_likely_are_asked_first(
@@ -282,7 +282,7 @@ def test_a_branch_that_left_before_what_is_green_is_not_asked_before_its_merge(
     assert not set(side) & set(answers.asked)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.text("+-?", max_size=38))
 def test_what_lies_between_two_known_ends_is_told_truly(
     chain: tuple[Made, list[str]], inside: str

@@ -222,7 +222,7 @@ _PYTHON_LINES = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data(), st.sampled_from([Language.C, Language.PYTHON, Language.SCRIPT, Language.OTHER]))
 def test_parts_tile_their_hunk_and_undo_the_difference(
     data: st.DataObject, language: Language
@@ -269,7 +269,7 @@ def _programs(draw: st.DrawFn) -> tuple[str, str]:
     return "\n".join(lines) + "\n", "\n".join(edited) + "\n"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(_programs())
 def test_every_subset_of_split_replacements_still_parses(pair: tuple[str, str]) -> None:
     """Cuts lie between complete statements: no mixture of the two versions is a syntax error."""
@@ -328,7 +328,7 @@ def test_a_definition_behind_a_replaced_statement_is_a_change_of_its_own(
     "name", ["a.c", "a.H", "a.cpp", "x/y.py", "a.go", "a.rs", "a.java", "a.sh", "a"]
 )
 @given(content=st.binary(max_size=300))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_no_text_is_too_strange_for_a_layout(name: str, content: bytes) -> None:
     lines = split_lines(content)
     found = layout(lines, language_of(name))

@@ -223,7 +223,7 @@ def _moves(draw: st.DrawFn) -> tuple[list[str], LineSpan, list[str]]:
 
 
 @given(_moves())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_what_stands_in_no_hunk_is_the_origin_s_line_that_the_map_names(
     moved: tuple[list[str], LineSpan, list[str]],
 ) -> None:
@@ -259,7 +259,7 @@ def _as_changes(hunks: tuple[Hunk, ...], count: int) -> list[Change]:
 
 
 @given(_LINES, _LINES, _LINES, st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_every_subset_is_defined_and_all_of_them_give_the_good_version(
     tmp_path_factory: pytest.TempPathFactory,
     old: list[str],

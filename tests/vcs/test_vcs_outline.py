@@ -75,7 +75,7 @@ def test_a_file_is_read_alike_in_pieces_and_as_a_whole(path: Path) -> None:
 @given(st.lists(st.sampled_from(PARTS), max_size=24))
 @example(["#if A\n", 'extern "C" {\n', "x = 1;\n", "#else\n", "1,\n"])
 @example(['s = "open;\n', 'extern "C" {\n', "b);\n", "}\n"])
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_text_is_read_alike_in_pieces_and_as_a_whole(parts: list[str]) -> None:
     _check("".join(parts))
 

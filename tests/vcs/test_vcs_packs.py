@@ -34,9 +34,7 @@ def sender(tmp_path_factory: pytest.TempPathFactory) -> pygit2.Repository:
 
 
 @given(base=TREES, files=TREES)
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_tree_arrives(
     sender: pygit2.Repository,
     tmp_path_factory: pytest.TempPathFactory,

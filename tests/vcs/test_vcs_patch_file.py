@@ -155,7 +155,7 @@ def _is_text(listing: Listing) -> bool:
     return all(mode != 0o160000 and b"\0" not in content for mode, content in listing.values())
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(pair=versions().filter(lambda pair: all(map(_is_text, pair))))
 def test_what_git_diff_prints_is_understood(made: Made, pair: tuple[Listing, Listing]) -> None:
     good, bad = map(made.tree, pair)

@@ -232,7 +232,7 @@ def test_the_preprocessor_agrees(made: Made, tmp_path: Path) -> None:
     """Random pairs: with everything pruned undone, the compiler still sees the same tokens."""
     pairs: list[tuple[bytes, bytes]] = []
 
-    @settings(max_examples=120, deadline=None, database=None)
+    @settings(max_examples=120, database=None)
     @given(st.lists(_C_LINES, max_size=10))
     def collect(lines: list[tuple[str, str]]) -> None:
         good, bad = (
@@ -273,7 +273,7 @@ _PYTHON = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(_PYTHON, max_size=8), st.lists(_PYTHON, max_size=8))
 def test_pruned_python_never_changes_the_tree(made: Made, one: list[str], other: list[str]) -> None:
     good, bad = ("\n".join([*lines, ""]) for lines in (one, other))

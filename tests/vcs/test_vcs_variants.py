@@ -31,7 +31,7 @@ def _range(made: Made, good: Listing, bad: Listing) -> tuple[str, str, ChangeLis
     return one, other, changes_between(made.repository, one, other, EVERYTHING)
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
 @given(pair=versions(), data=st.data())
 def test_every_subset_is_exactly_what_the_rule_says(
     made: Made, pair: tuple[Listing, Listing], data: st.DataObject
@@ -53,7 +53,7 @@ def _subsets(changes: ChangeList) -> st.SearchStrategy[ChangeSet]:
     return st.frozensets(st.sampled_from(ids)) if ids else st.just(frozenset())
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(pair=versions(), data=st.data())
 def test_subsets_compose_in_any_order_and_grouping(
     made: Made, pair: tuple[Listing, Listing], data: st.DataObject
@@ -69,7 +69,7 @@ def test_subsets_compose_in_any_order_and_grouping(
     assert again == trees[0]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(pair=versions(), data=st.data())
 def test_the_patch_of_a_variant_is_one_that_git_applies(
     made: Made, pair: tuple[Listing, Listing], data: st.DataObject

@@ -60,7 +60,7 @@ def _expected(listing: Listing) -> dict[bytes, tuple[int, bytes]]:
     }
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(pairs=st.lists(versions(), min_size=1, max_size=3), data=st.data())
 def test_after_a_move_the_files_are_those_of_the_tree(
     made: Made, tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[Listing, Listing]],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_changes import FAIL, PASS, Counting, arbitrary, ids, made, repaired_by, running_example
 
@@ -42,7 +42,6 @@ def test_it_is_as_wrong_as_delta_debugging_on_the_papers_example() -> None:
     assert running_example(found.difference) is FAIL
 
 
-@settings(deadline=None)
 @given(st.integers(), st.integers(2, 9), st.integers(0, 9))
 def test_minimal_and_bounded_whatever_the_oracle_says(seed: int, count: int, ran: int) -> None:
     answer = arbitrary(seed, count)

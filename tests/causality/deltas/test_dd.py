@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_changes import FAIL, PASS, Counting, arbitrary, ids, repaired_by, running_example
 
@@ -40,7 +40,6 @@ def test_nothing_to_split(count: int) -> None:
     assert oracle.asked == []
 
 
-@settings(deadline=None)
 @given(st.integers(), st.integers(2, 9))
 def test_the_difference_is_minimal_whatever_the_oracle_says(seed: int, count: int) -> None:
     answer = arbitrary(seed, count)

@@ -74,7 +74,7 @@ KINDS = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(kind=KINDS)
 def test_a_layout_is_the_compilers(kind: str) -> None:
     module = llvm.parse_assembly(f"{TARGET}@g = external global {kind}\n")
@@ -215,7 +215,7 @@ def _value(term: Term | None) -> object:
     return evaluate(term)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(data=st.data())
 def test_an_operator_computes_what_the_processor_does(
     machine: Compiled, data: st.DataObject
@@ -234,7 +234,7 @@ def test_an_operator_computes_what_the_processor_does(
     assert _value(binary(name, Const(left, sort), Const(right, sort))) == called(left, right)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(data=st.data())
 def test_a_comparison_says_what_the_processor_says(machine: Compiled, data: st.DataObject) -> None:
     width = data.draw(st.sampled_from([8, 16, 32, 64]))
@@ -247,7 +247,7 @@ def test_a_comparison_says_what_the_processor_says(machine: Compiled, data: st.D
     assert _value(term) == bool(called(left, right))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(data=st.data())
 def test_floats_compare_and_compute_as_in_hardware(machine: Compiled, data: st.DataObject) -> None:
     number = st.one_of(
@@ -273,7 +273,7 @@ def test_floats_compare_and_compute_as_in_hardware(machine: Compiled, data: st.D
         assert struct.pack("d", ours) == struct.pack("d", theirs)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(data=st.data())
 def test_a_cast_keeps_what_the_processor_keeps(machine: Compiled, data: st.DataObject) -> None:
     name, start, to = data.draw(st.sampled_from(CASTS))

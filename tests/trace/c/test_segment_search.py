@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from afterd.trace.c.window import records, segment_search
@@ -47,7 +47,6 @@ def _everything_is_far() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", _MASKS)
-@settings(deadline=None)
 @given(words=_WORDS, first=st.integers(0, 9), data=st.data())
 def test_records_are_found_by_id_and_by_depth(
     name: str, words: list[int], first: int, data: st.DataObject

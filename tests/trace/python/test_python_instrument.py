@@ -310,7 +310,7 @@ def attempt(thunk):
 """
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(st.lists(EXPRESSIONS, min_size=1, max_size=4))
 def test_any_expression_has_its_value(expressions: list[str]) -> None:
     """Values, side effects, their order, and errors."""
