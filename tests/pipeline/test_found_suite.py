@@ -136,7 +136,7 @@ def test_a_busy_machine_gives_no_other_reason_for_a_missing_ranking(tmp_path: Pa
 
 
 def test_what_is_missing_at_both_ends_is_said_and_no_history_walked(tmp_path: Path) -> None:
-    """Unittest's runner reports no test by itself: the failure of the good version is read."""
+    """What unittest's report says of each test is read, as what pytest says is."""
     path = tmp_path / "r"
     (path / "package").mkdir(parents=True)
     test = "import unittest\nimport absent_here\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        pass\n"
@@ -144,7 +144,7 @@ def test_what_is_missing_at_both_ends_is_said_and_no_history_walked(tmp_path: Pa
     repository(path, files, {"package/a.py": GOOD.replace("x + 1", "x + 2")})
     done = afterd("explain", cwd=path)
     assert done.status == 13, done.out
-    assert "lacks the module absent_here; install it: `" in " ".join(done.out.split())
+    assert "lacks the module absent_here; install it: `" in " ".join(done.err.split())
     assert "history" not in done.err
 
 
