@@ -47,10 +47,12 @@ from afterd.vcs.trees import TreeReader
 from afterd.vcs.worktree import Slot
 from afterd.workspace.named_tests import NamedTest, Version
 from afterd.workspace.test_command import (
+    asked_interpreter,
     assigned_variables,
     command_of_tests,
     import_paths,
     runner_of,
+    takes_plugin,
     verbose_command,
     with_environment_of,
     without_assignments,
@@ -283,10 +285,9 @@ def given_recipe(workspace: Workspace, settings: Settings) -> Recipe:
     extra = {**told, **workspace.surroundings, **assigned_variables(assigned)}
     surrounding = scrubbed_environment(extra=extra)
     runner = runner_of(command, surrounding, checkout)
-    path = ""
-    if workspace.repository.workdir:
-        path = import_paths(command, surrounding, checkout)
-    if runner == "pytest":
+    asked = asked_interpreter(command, surrounding, checkout)
+    path = import_paths(asked, surrounding, checkout) if workspace.repository.workdir else ""
+    if runner == "pytest" and takes_plugin(asked):
         path = ":".join(filter(None, (path or surrounding.get("PYTHONPATH", ""), PLUGINS)))
         extra["PYTEST_PLUGINS"] = PLUGIN
     extra.update({"PYTHONPATH": path} if path else {})

@@ -18,7 +18,7 @@ from afterd.execution.recipe import SLOT, with_assignments
 from afterd.execution.runners import GIVEN
 from afterd.execution.runners.cmake import literally
 from afterd.execution.runners.go import anchored_pattern
-from afterd.execution.runners.interpreters import ask
+from afterd.execution.runners.interpreters import Asked, ask
 from afterd.execution.runners.python import home_folder
 from afterd.trace.python.stage import (
     of_shell,
@@ -27,17 +27,30 @@ from afterd.trace.python.stage import (
     without_quoted,
 )
 
+_OLDEST_FOR_PLUGIN = (3, 6)
 
-def import_paths(command: Sequence[str], environment: Mapping[str, str], checkout: Path) -> str:
+
+def asked_interpreter(
+    command: Sequence[str], environment: Mapping[str, str], checkout: Path
+) -> Asked | None:
+    """What the interpreter says of itself that a command starts; None where it starts none, or nothing is said."""
+    python = python_command(command, environment, checkout)
+    return None if python is None else ask(python.interpreter, (), Path("/"), environment)
+
+
+def takes_plugin(asked: Asked | None) -> bool:
+    """Whether a Python is new enough for afterd's plugin for pytest, as far as is known. Without it what the tests
+    print tells them apart.
+    """
+    return asked is None or asked.version >= _OLDEST_FOR_PLUGIN
+
+
+def import_paths(asked: Asked | None, environment: Mapping[str, str], checkout: Path) -> str:
     """``PYTHONPATH`` for a command that starts Python: folders of the slot in place of the checkout's.
 
     Empty where the interpreter imports nothing from there, or is not known.
     """
-    python = python_command(command, environment, checkout)
-    if python is None:
-        return ""
     inherited = environment.get("PYTHONPATH", "")
-    asked = ask(python.interpreter, (), Path("/"), environment)
     folders = dict.fromkeys(home_folder(entry, checkout) for entry in asked.paths) if asked else {}
     own = [f"{SLOT}/{folder}".removesuffix("/.") for folder in folders if folder]
     return os.pathsep.join([*own, *filter(None, [inherited])]) if own else ""

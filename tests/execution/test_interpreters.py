@@ -17,6 +17,7 @@ import pytest
 
 from afterd.errors import TestError
 from afterd.execution.runners import Python, detect
+from afterd.execution.runners.interpreters import Asked, ask
 from afterd.execution.runners.prepared import pip_reason
 from afterd.execution.runners.python import python_path
 from afterd.execution.runners.version_file import (
@@ -24,6 +25,7 @@ from afterd.execution.runners.version_file import (
     version_files,
     version_variables,
 )
+from afterd.workspace.test_command import takes_plugin
 
 
 def write(root: Path, files: Mapping[str, str]) -> Path:
@@ -263,3 +265,30 @@ def test_the_file_in_which_a_release_has_its_version(
 def test_why_pip_failed(said: str, reason: str) -> None:
     """The middle of its words was cut out, and what was left was that the error is not pip's."""
     assert pip_reason(said) == reason
+
+
+@pytest.mark.parametrize(
+    ("version", "takes"), [((2, 7, 18), False), ((3, 5, 10), False), ((3, 6, 15), True)]
+)
+def test_a_python_that_is_too_old_for_our_plugin_is_not_given_it(
+    version: tuple[int, ...], *, takes: bool
+) -> None:
+    """OfflineIMAP: what stood there was that its pytest did not fit, and that was our plugin's text."""
+    assert takes_plugin(Asked("python", version, frozenset(), (), "")) is takes
+    assert takes_plugin(None)
+
+
+def _pythons_of_old() -> list[str]:
+    """Installations of Python 2 that can be started here: a shim of pyenv's may stand for none."""
+    named = map(shutil.which, ("python2", "python2.7"))
+    kept = Path.home().glob(".pyenv/versions/2.7.*/bin/python2.7")
+    found = dict.fromkeys([*filter(None, named), *map(str, kept)])
+    return [each for each in found if not subprocess.run([each, "-c", ""], check=False).returncode]
+
+
+@pytest.mark.skipif(not _pythons_of_old(), reason="no Python 2")
+def test_what_python_2_says_of_itself(tmp_path: Path) -> None:
+    asked = ask(_pythons_of_old()[0], ("json", "nothing_of_this_name"), tmp_path)
+    assert asked is not None
+    assert asked.version[:2] == (2, 7)
+    assert asked.modules == {"json"}

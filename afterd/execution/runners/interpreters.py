@@ -29,14 +29,18 @@ _PASSED_OVER = frozenset({"build", "dist", "doc", "docs", "example", "examples",
 PLUGINS = ("xdist", "pytest_cov")  # of pytest, whose presence makes a difference
 _OLDEST = re.compile(r">=\s*(\d+)\.(\d+)")
 _ASK = """
-import hashlib, importlib.util, json, os, sys
+import hashlib, json, os, sys
+try:
+    from importlib.util import find_spec
+except ImportError:  # Python 2
+    from pkgutil import find_loader as find_spec
 def has(name):
     try:
-        return importlib.util.find_spec(name) is not None
+        return find_spec(name) is not None
     except (ImportError, ValueError):
         return False
 found = [entry for entry in sys.path if entry]
-own = [os.path.realpath(prefix) + os.sep for prefix in (sys.prefix, sys.base_prefix)]
+own = [os.path.realpath(prefix) + os.sep for prefix in (sys.prefix, getattr(sys, "base_prefix", sys.prefix))]
 installed = sorted(
     name for entry in found if os.path.isdir(entry) for name in os.listdir(entry)
     if name.endswith((".dist-info", ".egg-info", ".egg-link", ".pth"))
@@ -50,7 +54,7 @@ print(json.dumps({
     "version": list(sys.version_info[:3]),
     "modules": [name for name in json.loads(sys.argv[1]) if has(name)],
     "paths": [e for e in found if not (e + os.sep).startswith(tuple(own))],
-    "digest": hashlib.sha256("|".join([sys.version, *installed]).encode()).hexdigest()[:16],
+    "digest": hashlib.sha256("|".join([sys.version] + installed).encode()).hexdigest()[:16],
 }))
 """
 
