@@ -130,6 +130,26 @@ CASES = {
         assert "1,200" in subprocess.run(command, shell=True, stdout=-1, text=True).stdout
     """,
     ),
+    "with an import path of its own": (
+        COMMA,
+        """\
+    def test_tool():
+        env = dict(os.environ, PYTHONPATH=os.getcwd())
+        command = [sys.executable, "-m", "tool", "1200"]
+        assert "1,200" in subprocess.check_output(command, text=True, env=env)
+    """,
+    ),
+    "with no import path": (
+        COMMA,
+        """\
+    def test_tool():
+        env = {name: os.environ[name] for name in os.environ if name != "PYTHONPATH"}
+        command = [sys.executable, "-m", "tool", "1200"]
+        process = os.posix_spawn(command[0], [*command, "out"], env)
+        os.waitpid(process, 0)
+        assert "1,200" in open("out").read()
+    """,
+    ),
     "below another": (
         COMMA,
         """\

@@ -39,14 +39,20 @@ class Written:
     def writers(
         self, node: Node, value: Recorded | Unknown, position: int, frame: Frame, limit: int = 8
     ) -> Sequence[int]:
-        """The last rows that wrote what an expression, which is not followed, read; latest first."""
+        """The last rows that wrote what an expression, which is not followed, read; latest first. Of what is made of
+        its operands only those that were written within it: a program may print what it was started with.
+        """
         end = bisect_left(self._rows, position)
         if end == 0 or isinstance(value, Unknown):
             return []
         held = [text for text in self._texts(value) if _says_something(text)]
-        if not held or self._is_made_of_texts(node, held, position, frame):
+        if not held:
             return []
-        rows = reversed(self._rows[max(0, end - PYTHON_TRACE.candidates) : end])
+        begin = max(0, end - PYTHON_TRACE.candidates)
+        if self._is_made_of_texts(node, held, position, frame):
+            begun = self.trace.previous_in_frame(frame, position)
+            begin = max(begin, bisect_left(self._rows, begun))
+        rows = reversed(self._rows[begin:end])
         return [row for row in rows if self._is_in(row, held)][:limit]
 
     def _is_made_of_texts(

@@ -7,18 +7,27 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
+from .settings import VARIABLE
+
 Anything = Any  # passed on as it is
 Started = Callable[[int], None]
 
 _FORKING = ("fork", "forkpty", "posix_spawn", "posix_spawnp")
 """Functions of ``os`` that give the number of the process that they started, alone or first in a tuple."""
+
+
+_SEARCHED = b"PYTHONPATH"
+_OWN_FOLDER = os.fsencode(Path(__file__).resolve().parent.parent)
+"""What a process has on its import path to be recorded."""
+_AT = {"fork_exec": 5, "posix_spawn": 2, "posix_spawnp": 2}
+"""Which argument of a function is the environment of the process that it starts."""
 
 
 def ancestor_processes() -> list[int]:
@@ -74,9 +83,38 @@ def watch_subprocess(started: Started) -> None:
         subprocess._fork_exec = starter.fork_exec  # noqa: SLF001 - it is what Popen calls
 
 
+def with_own_folder(environment: Anything) -> Anything:
+    """The environment that a process is given, by names or as ``NAME=value``, as it records itself: a test that sets an
+    import path for what it starts leaves the rest as it is, our settings among it. What is not for us is as it was.
+    """
+    pairs = environment.items() if isinstance(environment, dict) else _pairs(environment or ())
+    values = {os.fsencode(name): os.fsencode(value) for name, value in pairs}
+    folders = values.get(_SEARCHED, b"").split(os.fsencode(os.pathsep))
+    if os.fsencode(VARIABLE) not in values or _OWN_FOLDER in folders:
+        return environment
+    values[_SEARCHED] = os.fsencode(os.pathsep).join(filter(None, [_OWN_FOLDER, *folders]))
+    if isinstance(environment, dict):
+        return values
+    return [name + b"=" + value for name, value in values.items()]
+
+
+def _pairs(environment: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    for each in environment:
+        name, _, value = each.partition(b"=")
+        yield name, value
+
+
 def _telling(original: Callable[..., Any], started: Started) -> Callable[..., Any]:
+    at = _AT.get(original.__name__)
+
     @wraps(original)
     def start(*arguments: Anything, **named: Anything) -> Anything:
+        if at is not None and len(arguments) > at:
+            with suppress(
+                TypeError, ValueError, AttributeError
+            ):  # what the original refuses as well
+                own = with_own_folder(arguments[at])
+                arguments = (*arguments[:at], own, *arguments[at + 1 :])
         given = original(*arguments, **named)
         process = given[0] if isinstance(given, tuple) else given
         if process:
