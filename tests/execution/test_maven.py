@@ -46,7 +46,10 @@ public class OpsTest {
 }
 """
 OTHER = "package p;\n\nclass Other {\n    static int one() {\n        return 1;\n    }\n}\n"
+OFFLINE = {".mvn/maven.config": "-o\n"}
+"""No registry is waited for: what is not here comes from Debian's packages at once."""
 FILES = {
+    **OFFLINE,
     "pom.xml": POM.format(name="p", more=""),
     "src/main/java/p/Ops.java": OPS,
     "src/main/java/p/Other.java": OTHER,
@@ -72,7 +75,7 @@ def ran(root: Path, test: tuple[str, ...]) -> ProcessResult:
 
 def test_the_failing_tests_of_all_modules_are_named_and_run_alone(tmp_path: Path) -> None:
     wrong = OPS.replace("a + b", "a - b")
-    files = {"pom.xml": POM.format(name="all", more=MODULES)}
+    files = {**OFFLINE, "pom.xml": POM.format(name="all", more=MODULES)}
     for module, code in (("one", wrong), ("two", wrong.replace("package p", "package q"))):
         package = code.split(";")[0].split()[1]
         files[f"{module}/pom.xml"] = POM.format(name=module, more="")
