@@ -42,6 +42,7 @@ class PythonTraceLimits:
     computed_bits: int = 512  # of a number that the analysis computes itself
     computed_length: int = 10_000  # characters of a text that the analysis computes itself
     names_in_string: int = 60  # characters of a string that may list names (``"x y"``)
+    drawn: int = 6  # characters in which names differ that ``tempfile`` drew; of its 8, all but 1 in 1,000 do
     faults: int = 40  # that one sentence names of a variant that cannot be built
     shebang: int = 512  # bytes of a script's first line
 

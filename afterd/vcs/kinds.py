@@ -36,14 +36,8 @@ BUILD = (
 SERVICES = (
     *(".github/*.yml", ".github/*.yaml", "/.gitlab-ci.yml", "/.travis.yml", "/.circleci/"),
     *("/.cirrus.yml", "appveyor.yml", ".appveyor.yml", "/azure-pipelines*.yml", "/Jenkinsfile"),
-    *(
-        "/.drone.yml",
-        "/.woodpecker/",
-        "/.buildkite/",
-        "/.semaphore/",
-        "codecov.yml",
-        ".codecov.yml",
-    ),
+    *("/.drone.yml", "/.woodpecker/", "/.buildkite/", "/.semaphore/"),
+    *("codecov.yml", ".codecov.yml"),
     *(".coveralls.yml", ".codeclimate.yml", ".scrutinizer.yml", ".styleci.yml", "/renovate.json"),
     *("/.readthedocs.yml", "/.readthedocs.yaml", "/.pre-commit-config.yaml", "/.lgtm.yml"),
 )

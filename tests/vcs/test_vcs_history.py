@@ -310,14 +310,20 @@ def test_many_commits_in_a_row_that_cannot_be_tested_are_left_in_leaps(
     assert len(answers.asked) <= 8
 
 
+def release_aside(made: Made, length: int) -> tuple[str, list[str]]:
+    """A release, and the line of commits at whose first one it left."""
+    line = [made.text(a="0")]
+    release = made.commit(texts(a="0", r="1"), line[0], ref=None)
+    for number in range(1, length):
+        line.append(made.commit(texts(a=f"{number}"), line[-1], ref=None))
+    return release, line
+
+
 def test_a_good_end_on_a_branch_of_its_own_is_left_for_where_both_parted(tmp_path: Path) -> None:
     """A release with a commit on top of it: base - release; base - b1 - b2 - b3, of which b2 broke it."""
     made = Made(tmp_path / "r")
-    base = made.text(a="0")
-    release = made.commit(texts(a="0", r="1"), base, ref=None)
-    line = [base]
-    for number in range(1, 4):
-        line.append(made.commit(texts(a=f"{number}"), line[-1], ref=None))
+    release, line = release_aside(made, 4)
+    base = line[0]
     answers = Answers({base: PASS, line[1]: PASS, line[2]: FAIL})
     found = first_red(made.repository, release, line[3], answers)
     assert found == Baseline(line[1], line[2], adjacent=True)
@@ -331,11 +337,7 @@ def test_where_both_parted_cannot_be_tested_a_green_commit_is_looked_for_behind_
 ) -> None:
     """Parsedown: the release on a branch of its own left where its tests cannot be run, and no commit was halved."""
     made = Made(tmp_path / "r")
-    base = made.text(a="0")
-    release = made.commit(texts(a="0", r="1"), base, ref=None)
-    line = [base]
-    for number in range(1, 40):
-        line.append(made.commit(texts(a=f"{number}"), line[-1], ref=None))
+    release, line = release_aside(made, 40)
     outcomes = dict.fromkeys(line[:9], SKIP) | dict.fromkeys(line[9:21], PASS)
     answers = Answers(outcomes | dict.fromkeys(line[21:], FAIL))
     found = first_red(made.repository, release, line[-1], answers)

@@ -21,13 +21,13 @@ from afterd.model.term import reads
 from afterd.trace.linemap import LineMap
 from afterd.trace.python.read import (
     BLOCKS,
-    CONTAINERS,
     FRAMES,
     FUNCTIONS,
     Node,
     Recorded,
     Steps,
     Trace,
+    is_container,
     recorded_pairs,
     takes_the_rest,
 )
@@ -274,7 +274,7 @@ class Absence:
         for read in reads(step.term):
             yield self.green.trace.position(read.step)
         value = self.green.trace.value(row)
-        if isinstance(value, tuple) and value[0] in CONTAINERS:
+        if is_container(value):
             yield from self.green.cells.contents.content_writes(value, row)
         if step.control is not None:
             yield self.green.trace.position(step.control)

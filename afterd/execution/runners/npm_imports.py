@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from afterd.execution.runners.reading import text
@@ -24,15 +25,11 @@ def needs_no_build(root: Path, tests: Iterable[Path], package: str, *, compiles:
     With ``compiles`` the runner reads TypeScript by itself. False where there is no test, or a doubt:
     more files than are worth reading, or the package asked for by its own name.
     """
-    waiting, seen = list(tests), set[Path]()
-    while waiting:
-        file = waiting.pop()
-        if file in seen:
-            continue
-        seen.add(file)
-        if len(seen) > PROJECT.imported or (_COMPILED.search(file.name) and not compiles):
+    count = 0
+    for count, (file, names) in enumerate(_reached(tests), start=1):
+        if count > PROJECT.imported or (_COMPILED.search(file.name) and not compiles):
             return False
-        for name in _imported_by(file):
+        for name in names:
             if not name.startswith("."):
                 if name.startswith("#") or (package and f"{name}/".startswith(f"{package}/")):
                     return False
@@ -40,9 +37,7 @@ def needs_no_build(root: Path, tests: Iterable[Path], package: str, *, compiles:
             found = _file_of((file.parent / name).resolve())
             if found is None or root.resolve() not in found.parents:
                 return False
-            if _SOURCES.search(found.name):
-                waiting.append(found)
-    return bool(seen)
+    return count > 0
 
 
 def lacks_itself(root: Path, tests: Iterable[Path], package: str, exports: object) -> bool:
@@ -51,19 +46,26 @@ def lacks_itself(root: Path, tests: Iterable[Path], package: str, exports: objec
     """
     if not package or all((root / place.partition("*")[0]).exists() for place in _places(exports)):
         return False
+    return any(
+        f"{name}/".startswith(f"{package}/")
+        for _, names in islice(_reached(tests), PROJECT.imported + 1)
+        for name in names
+    )
+
+
+def _reached(tests: Iterable[Path]) -> Iterator[tuple[Path, Sequence[str]]]:
+    """The tests and the sources that they, and these, import by relative paths, each once with what it imports."""
     waiting, seen = list(tests), set[Path]()
-    while waiting and len(seen) <= PROJECT.imported:
+    while waiting:
         file = waiting.pop()
         if file in seen:
             continue
         seen.add(file)
-        for name in _imported_by(file):
-            if f"{name}/".startswith(f"{package}/"):
-                return True
-            found = _file_of((file.parent / name).resolve()) if name.startswith(".") else None
-            if found is not None and _SOURCES.search(found.name):
-                waiting.append(found)
-    return False
+        names = list(_imported_by(file))
+        yield file, names
+        relative = (name for name in names if name.startswith("."))
+        found = (_file_of((file.parent / name).resolve()) for name in relative)
+        waiting += (each for each in found if each is not None and _SOURCES.search(each.name))
 
 
 def _places(exports: object) -> Iterator[str]:

@@ -107,10 +107,19 @@ def _repaired_by_few(
     if sum(formula.instances for formula in every) <= (1 + DEMAND.factor) * sum(whole):
         return ()
     look_back(subjects, whole)
-    few = encoded_together([subject.paths_leaving_once() for subject in subjects], solver)
-    found = solver.enumerate(few, weights, size=1)
+    found, _ = _single_statements(subjects, solver, weights)
     solver.restart()
     return found.diagnoses
+
+
+def _single_statements(
+    subjects: Sequence[Subject], solver: Corrections, weights: Mapping[Line, int] | None
+) -> tuple[Found, Sequence[ProgramFormula]]:
+    """What repairs the inputs by paths that leave the runs' ways once at a time, of what is looked back over, and the
+    formulas that were asked. Raises TooLargeError.
+    """
+    formulas = [subject.paths_leaving_once() for subject in subjects]
+    return solver.enumerate(encoded_together(formulas, solver), weights, size=1), formulas
 
 
 def _leaving_once(
@@ -128,11 +137,9 @@ def _leaving_once(
 
     def ask(windows: Windows) -> _AboutEnds:
         try:
-            formulas = [subject.paths_leaving_once() for subject in subjects]
-            encoded = encoded_together(formulas, solver)
+            found, formulas = _single_statements(subjects, solver, weights)
         except TooLargeError as refused:
             return _AboutEnds(windows, Found(complete=False, reason=str(refused)))
-        found = solver.enumerate(encoded, weights, size=1)
         return _AboutEnds(windows, found, formulas, solver.encoding.size)
 
     try:

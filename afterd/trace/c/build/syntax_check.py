@@ -297,13 +297,13 @@ class SyntaxCheck:
         read = overlay.with_name(f"{_digest_of(compilation)}.i")
         said = self._said_by(compilation, overlay, "-E", "-P", into=read)
         if "error:" in said or not read.exists():
-            return _Told(diagnostics(said, _LINES) if "error:" in said else "")
+            return _Told(_refusal(said))
         with read.open("rb") as file:
             preprocessed = hashlib.file_digest(file, "sha256").hexdigest()
         key = compilation, preprocessed
         if key not in self._read_before:
             said = self._said_by(compilation, overlay, *_reading(compilation), *_ASKED)
-            failure = diagnostics(said, _LINES) if "error:" in said else ""
+            failure = _refusal(said)
             warned = "" if failure or not mixed_types.mixed(said) else said
             self._read_before[key] = _Told(failure, preprocessed, read.stat().st_size, warned)
         return self._read_before[key]
@@ -367,6 +367,11 @@ class _Told:
     preprocessed: str = ""
     size: int = 0
     warned: str = ""
+
+
+def _refusal(said: str) -> str:
+    """What of a compiler's words speaks against a file; empty where none is an error."""
+    return diagnostics(said, _LINES) if "error:" in said else ""
 
 
 def _reading(compilation: Compilation) -> tuple[str, ...]:

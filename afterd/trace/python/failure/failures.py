@@ -26,10 +26,10 @@ from afterd.trace.python.read.raised import under_way
 from afterd.trace.python.read.ssa import Steps, failing_expression, location
 from afterd.trace.python.read.tracefile import Recorded
 from afterd.trace.python.read.values import (
-    CONTAINERS,
     UNKNOWN,
     Unknown,
     identity,
+    is_container,
     plain_value,
     render,
 )
@@ -181,10 +181,9 @@ class Failures:
             return self._assertion(place), place.position
         if place.node.type == "Expr" and (checked := self._checked(place)) is not None:
             return checked, place.position
-        statement = under_way(place.node, self.trace.node(self._done_last(place)))
-        expression, position = failing_expression(statement), place.position
-        if expression.statement is not place.node:
-            position = self._done_last(place)
+        last = self._done_last(place)
+        expression = failing_expression(under_way(place.node, self.trace.node(last)))
+        position = place.position if expression.statement is place.node else last
         found = self.steps.terms.opaque_reads(expression, position, place.frame)
         why = f"the statement raises {failure['type']}"
         raising = self._raising(place)
@@ -303,7 +302,7 @@ class Failures:
 
     def _now(self, value: Recorded | Unknown, place: Place) -> Recorded | Unknown:
         """A value as it is at a place: a list that was filled since it was seen is not what it was then."""
-        if not isinstance(value, tuple) or value[0] not in CONTAINERS:
+        if not is_container(value):
             return value
         written = self.steps.cells.contents.content_writes(value, place.position)
         last = next((row for row in written if not self._is_at(row, place)), None)

@@ -14,7 +14,7 @@ from functools import cached_property
 from afterd.trace.python.read.program import BUILTIN, COMPREHENSIONS, Node, called_name
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
-from afterd.trace.python.read.values import CONTAINERS, identity
+from afterd.trace.python.read.values import identity, is_container
 from afterd.trace.python.record.rows import Kind
 
 _MAKERS = COMPREHENSIONS | {"List", "Dict", "Set", "Lambda", "BinOp"}
@@ -62,7 +62,7 @@ def _finds(call: Node) -> bool:
 
 def is_empty(value: Recorded) -> bool:
     """Whether a value is a list, a set or a dictionary with nothing in it."""
-    return isinstance(value, tuple) and value[0] in CONTAINERS and value[2] == 0
+    return is_container(value) and value[2] == 0
 
 
 class Births:

@@ -20,11 +20,11 @@ from afterd.trace.python.read.purity import is_mock, leaves_arguments, may_write
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
 from afterd.trace.python.read.values import (
-    CONTAINERS,
     UNKNOWN,
     Unknown,
     containers_within,
     identity,
+    is_container,
     same_object,
 )
 from afterd.trace.python.record.rows import Kind
@@ -50,6 +50,11 @@ class Handing:
         if index < 0 or rows[index] <= previous:
             return None
         return self._end_of(rows[index])
+
+    def is_unfollowed(self, call: int) -> bool:
+        """Whether the row of a call is in an activation, and no traced frame ran for it."""
+        frame = self.trace.frame(call)
+        return frame is not None and self.returned(call, frame) is None
 
     def all_returned(self, position: int, frame: Frame) -> list[int]:
         """The last things that frames entered or resumed from here handed out since the frame's last row.
@@ -158,8 +163,7 @@ class Contents:
         if kind is None:
             return []
         written = (self._item_rows.get(kind, []), self._opaque_writes.get(kind, []))
-        found = (self.births.since(owner, position, rows, limit) for rows in written)
-        return sorted({row for rows in found for row in rows}, reverse=True)[:limit]
+        return self._last_of(owner, position, limit, written)
 
     def writes_within(self, value: Recorded, position: int, limit: int = 4) -> Iterator[int]:
         """The last rows that wrote into each of the lists, dicts and sets that a value holds, latest first."""
@@ -173,7 +177,13 @@ class Contents:
         if not self.is_mock(owner):
             return []
         unseen = (self._calls_for_effect, self._calls_that_gave_mocks)
-        found = (self.births.since(owner, position, rows, limit) for rows in unseen)
+        return self._last_of(owner, position, limit, unseen)
+
+    def _last_of(
+        self, owner: Recorded, position: int, limit: int, written: Sequence[list[int]]
+    ) -> list[int]:
+        """The last of some rows, each list ascending, that lie in an object's life before a position; latest first."""
+        found = (self.births.since(owner, position, rows, limit) for rows in written)
         return sorted({row for rows in found for row in rows}, reverse=True)[:limit]
 
     def is_mock(self, value: Recorded | Unknown) -> bool:
@@ -202,15 +212,12 @@ class Contents:
         return sorted(found)
 
     def _gave_mock(self, row: int) -> bool:
-        frame = self.trace.frame(row)
-        if frame is None or not self.is_mock(self.trace.value(row)):
-            return False
-        return self.handing.returned(row, frame) is None
+        return self.is_mock(self.trace.value(row)) and self.handing.is_unfollowed(row)
 
     def _is_unfollowed(self, function: Node | None, row: int) -> bool:
         """Whether a call entered no traced frame, and is of a function: by its name, or of a module."""
         frame = self.trace.frame(row)
-        if function is None or frame is None or self.handing.returned(row, frame) is not None:
+        if function is None or frame is None or not self.handing.is_unfollowed(row):
             return False
         if function.type == "Name":
             return True
@@ -228,7 +235,7 @@ class Contents:
                 exposed = _exposed_expressions(node)
                 for row in self.trace.at_site(node):
                     frame = self.trace.frame(row)
-                    if frame is not None and self.handing.returned(row, frame) is None:
+                    if frame is not None and self.handing.is_unfollowed(row):
                         for changed in self._changed(exposed, row, frame):
                             insort(found.setdefault(changed, []), row)
             for node in module.of_type("AugAssign"):
@@ -241,7 +248,7 @@ class Contents:
         at = definition_row(node["target"])
         for row in self.trace.at_site(*at) if at else ():
             value = self.trace.value(row)
-            if isinstance(value, tuple) and value[0] in CONTAINERS:
+            if is_container(value):
                 yield row, value[1]
 
     def _changed(self, exposed: Sequence[Node], row: int, frame: Frame) -> set[int]:

@@ -37,10 +37,10 @@ from afterd.trace.python.read.program import BUILTIN, FRAMES, Node
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
 from afterd.trace.python.read.values import (
-    CONTAINERS,
     UNKNOWN,
     Unknown,
     identity,
+    is_container,
     plain_value,
     recorded_items,
     same_object,
@@ -150,7 +150,7 @@ class Terms:
                 return Apply(Op.NE, (Apply(Op.STR_LEN, (term,), INT), Const(0, INT)), BOOL)
         found = [*reads(term)]
         value = self.cells.value_of(node, position, frame)
-        if isinstance(value, tuple) and value[0] in CONTAINERS:
+        if is_container(value):
             found.extend(self.contents(node, position, frame))
         found.extend(self._asked_for_truth(node, position, frame))
         return self.concrete(outcome, "the truth of an object", found, BOOL)
@@ -456,7 +456,7 @@ class Terms:
         for row in self.cells.attributes.attribute_writes(owner, position):
             yield row
             held = self.cells.attributes.stored(row)
-            if isinstance(held, tuple) and held[0] in CONTAINERS:
+            if is_container(held):
                 yield from contents.content_writes(held, position, limit=4)
         yield from contents.unseen_writes(owner, position)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from afterd.execution.scratch import RUN_FOLDER
+from afterd.limits import PYTHON_TRACE
 from afterd.model.term import BOOL, INT, OPAQUE, STRING, Sort, Value, ieee
 from afterd.trace.python.read.addresses import ADDRESS, NO_ADDRESSES, Addresses
 from afterd.trace.python.read.clock import NO_CLOCK, Clock
@@ -30,8 +31,6 @@ IsOwn = Callable[[str], bool]
 UNKNOWN: Final = Unknown()
 _SCRATCH = re.compile(rf"{RUN_FOLDER}\w+(?:/[^\s/'\"]+)*")
 """A path below the folder of one run."""
-_DRAWN = 6
-"""Of the eight characters that ``tempfile`` draws for a name, so many differ from others' in all but one of 1,000."""
 _DIGITS = re.compile(r"\d+")
 _BRACKETS = {"l": ("[", "]"), "s": ("{", "}")}
 CONTAINERS = frozenset({"l", "d", "s"})
@@ -44,6 +43,11 @@ def identity(value: Recorded) -> int | None:
     if isinstance(value, tuple) and value and value[0] in MUTABLE:
         return int(value[1])
     return None
+
+
+def is_container(value: Recorded | Unknown) -> bool:
+    """Whether a value is a list, a dict or a set."""
+    return isinstance(value, tuple) and value[0] in CONTAINERS
 
 
 def plain_value(value: Recorded) -> Value:
@@ -220,7 +224,7 @@ def recorded_items(value: Recorded) -> Sequence[Recorded]:
 def containers_within(value: Recorded) -> Iterator[Recorded]:
     """The lists, dicts and sets that a value holds, as deep as it was recorded."""
     for item in recorded_items(value):
-        if isinstance(item, tuple) and item[0] in CONTAINERS:
+        if is_container(item):
             yield item
         yield from containers_within(item)
 
@@ -253,7 +257,7 @@ def _may_be_drawn(name: str, other: str) -> bool:
     apart = [pair for pair in zip(name, other, strict=False) if pair[0] != pair[1]]
     drawn = all(each.isalnum() or each in "_-" for pair in apart for each in pair)
     mixed = any(not each.isalpha() for pair in apart for each in pair)
-    return len(name) == len(other) and len(apart) >= _DRAWN and drawn and mixed
+    return len(name) == len(other) and len(apart) >= PYTHON_TRACE.drawn and drawn and mixed
 
 
 class _TypeNames:

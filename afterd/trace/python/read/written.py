@@ -105,7 +105,7 @@ class Written:
         for module in self.trace.all_modules():
             for node in module.of_type("Call"):
                 if writes_texts(called_name(node)):
-                    found += filter(self._is_unfollowed, self.trace.at_site(node))
+                    found += filter(self.handing.is_unfollowed, self.trace.at_site(node))
         return sorted(found)
 
     def _texts(self, value: Recorded) -> Iterator[str]:
@@ -123,10 +123,6 @@ class Written:
             for item in recorded_items(value):
                 if not isinstance(item, tuple) or item[0] in _LONG:
                     yield from self._texts(item)
-
-    def _is_unfollowed(self, row: int) -> bool:
-        frame = self.trace.frame(row)
-        return frame is not None and self.handing.returned(row, frame) is None
 
 
 def _says_something(text: str) -> bool:
