@@ -63,7 +63,8 @@ class Explained:
 
     ``seconds`` is CPU time a failing input, ``work`` what was done in it; ``iterations`` of OFC; ``agrees``
     whether OFC's sets are BugAssist's, as far as both are known; ``said`` why an answer is missing or
-    not complete.
+    not complete; ``whole`` whether all single statements are known that repair the inputs on any path of their whole
+    runs: that takes longer than to ask about a run's end, about few paths, or until the time is up.
     """
 
     rank: float | None
@@ -73,6 +74,7 @@ class Explained:
     agrees: bool | None = None
     said: str = ""
     work: Work = field(default_factory=Work)
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,7 @@ def _version(
             _first_place(places(named), version.faulty), work.seconds,
             sum(len(r.history) for r in reports[name]) / max(1, len(runs)),
             len(named), agrees, refused or "; ".join(dict.fromkeys(r.reason for r in reports[name] if r.reason)),
-            work,
+            work, bool(named) and all(r.finished for r in reports[name]),
         )  # fmt: skip
     slices, seconds = _reduced_slices(runs, options)
     named = combined_slices(slices)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -20,6 +20,7 @@ from afterd.localization.fusion import (
 from afterd.model.explanation import RankedLine
 
 _TIMED = (*FORMULAS, CONBAS)
+_COMPARED = ("BA", "OFC")
 _ALL = (*_TIMED, "Ochiai", "fused")
 _FIRST = 10
 
@@ -113,9 +114,21 @@ def _instructions(explained: Explained) -> str:
 
 
 def _factor(result: VersionResult) -> str:
-    """How many times as long BugAssist took, where both gave an answer."""
-    every, few = (result.techniques[name] for name in ("BA", "OFC"))
-    return f"{every.seconds / few.seconds:.1f}" if every.reported and few.reported else "-"
+    """How many times as long BugAssist took, where both gave an answer to the same question."""
+    every, few = (result.techniques[name] for name in _COMPARED)
+    return (
+        f"{every.seconds / few.seconds:.1f}" if _answered_both(result) and _whole(result) else "-"
+    )
+
+
+def _answered_both(result: VersionResult) -> bool:
+    """Whether BugAssist and OFC named something."""
+    return all(result.techniques[name].reported for name in _COMPARED)
+
+
+def _whole(result: VersionResult) -> bool:
+    """Whether both settled what repairs the whole runs on any path: only then is the factor of one question."""
+    return all(result.techniques[name].whole for name in _COMPARED)
 
 
 def _averages(scored: Sequence[VersionResult]) -> Grid:
@@ -134,29 +147,38 @@ def _averages(scored: Sequence[VersionResult]) -> Grid:
 def _work_grid(scored: Sequence[VersionResult]) -> Grid:
     """Where BugAssist and OFC both answered: what they touched, and how many times as long BugAssist took.
 
-    The last column is the most that the factor could be if OFC were done with the failing path alone.
+    There is no factor where one of them answered in part: it was asked about less. The last column is the most that
+    the factor could be if OFC were done with the failing path alone.
     """
     rows: list[tuple[str, ...]] = []
     for which, group in _groups(scored):
-        both = [r for r in group if r.techniques["BA"].reported and r.techniques["OFC"].reported]
-        every, few = (mean_work([r.techniques[name].work for r in both]) for name in ("BA", "OFC"))
-        for name, work in (("BA", every), ("OFC", few)) if both else ():
-            factor = f"{every.seconds / max(few.seconds, 1e-9):.2f}"
-            rows.append(
-                (
-                    f"{name} of {which} ({len(both)})",
-                    *(f"{n:.0f}" for n in (work.run, work.formula, work.executed, work.clauses)),
-                    f"{work.questions:.1f}",
-                    *(f"{s:.2f}" for s in (work.executing, work.encoding, work.solving)),
-                    factor if name == "OFC" else "-",
-                    f"{every.formula / max(1.0, work.run):.1f}" if name == "OFC" else "-",
-                )
-            )
+        both = [r for r in group if _answered_both(r)]
+        rows += _work_rows(which, [r for r in both if _whole(r)], compared=True)
+        rows += _work_rows(f"{which}, in part", [r for r in both if not _whole(r)], compared=False)
     headings = (
         "", "instructions of the run", "of the last formula", "of all formulas", "clauses",
         "questions", "s to execute", "to encode", "to solve", "BA/OFC", "at most",
     )  # fmt: skip
     return Grid("What a failing input took, where both answered", headings, tuple(rows))
+
+
+def _work_rows(
+    which: str, group: Sequence[VersionResult], *, compared: bool
+) -> Iterator[tuple[str, ...]]:
+    """What BugAssist and OFC took in the mean of these versions, a row each; nothing of none."""
+    if not group:
+        return
+    every, few = (mean_work([r.techniques[name].work for r in group]) for name in _COMPARED)
+    factor = f"{every.seconds / max(few.seconds, 1e-9):.2f}"
+    at_most = f"{every.formula / max(1.0, every.run):.1f}"
+    for name, work, told in zip(_COMPARED, (every, few), (False, compared), strict=True):
+        yield (
+            f"{name} of {which} ({len(group)})",
+            *(f"{n:.0f}" for n in (work.run, work.formula, work.executed, work.clauses)),
+            f"{work.questions:.1f}",
+            *(f"{s:.2f}" for s in (work.executing, work.encoding, work.solving)),
+            *((factor, at_most) if told else ("-", "-")),
+        )
 
 
 def _weights(scored: Sequence[VersionResult]) -> Grid:

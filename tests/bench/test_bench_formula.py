@@ -18,7 +18,7 @@ WORK = Work(35, 70, 105, 900, 3, 0.1, 0.2, 0.2)
 
 def result(version: str, place: float | None, program: str = "") -> VersionResult:
     techniques = {
-        name: Explained(place, 0.5, 2, 4, agrees=True, work=WORK)
+        name: Explained(place, 0.5, 2, 4, agrees=True, work=WORK, whole=True)
         for name in (*FORMULAS, CONBAS, "Ochiai", "fused")
     }
     return VersionResult(
@@ -57,7 +57,8 @@ def test_the_tables() -> None:
     )
 
 
-def test_the_factor_is_of_versions_that_both_answered() -> None:
+def test_the_factor_is_of_whole_runs_that_both_answered() -> None:
+    """schedule-lab: BugAssist asked about few paths of the last 300 instructions of 5,101, OFC about all of these."""
     slow = replace(result("v1", 1.0).techniques["BA"], work=replace(WORK, solving=1.7))
     answered = replace(result("v1", 1.0), techniques={**result("v1", 1.0).techniques, "BA": slow})
     given_up = replace(slow, reported=0, work=replace(WORK, solving=99.0))
@@ -66,6 +67,17 @@ def test_the_factor_is_of_versions_that_both_answered() -> None:
     assert [row[0] for row in works.rows] == ["BA of all (1)", "OFC of all (1)"]
     assert works.rows[1][-2:] == ("4.00", "2.0")
     assert mean_work([WORK, replace(WORK, questions=5)]).questions == 4
+    part = replace(slow, whole=False, work=replace(WORK, solving=99.0))
+    ended = replace(answered, version="v3", techniques={**answered.techniques, "BA": part})
+    _, seconds, _, works, *_ = formula_tables([answered, ended])
+    assert [row[0] for row in works.rows] == [
+        "BA of all (1)",
+        "OFC of all (1)",
+        "BA of all, in part (1)",
+        "OFC of all, in part (1)",
+    ]
+    assert [row[-2] for row in works.rows] == ["-", "4.00", "-", "-"]
+    assert [row[3] for row in seconds.rows] == ["1.0", "-"]
 
 
 def voted(program: str, version: str, right: str) -> VersionResult:
