@@ -82,6 +82,8 @@ BUILDS = (
     'mkdir apart; here=$PWD; (cd apart; yacc "$here/parse.y"; sed s/y.tab.c/parse.c/ y.tab.c > ../parse.c);'
     " rm -r apart; cc -c parse.c; cc -c main.c",
     'mkdir out; cd out; bison -o "$PWD/parse.c" ../parse.y; cc -I.. -c parse.c; cc -c ../main.c',
+    "bison -o /dev/stdout parse.y > parse.c; cc -c parse.c; cc -c main.c",
+    "bison -o /dev/stdout parse.y > parse.c-t && mv parse.c-t parse.c; cc -c parse.c; cc -c main.c",
 )
 
 
@@ -126,6 +128,88 @@ def test_what_a_makefile_edits_afterwards_is_left_to_the_build(
     _built(laboratory, slot, "bison -o parse.c parse.y; echo 'int more;' >> parse.c; cc -c parse.c")
     check = _check(laboratory, slot, {"parse.y": GRAMMAR.replace("leaf($2, 0)", "leaf($2)")})
     assert check.against(frozenset({"parse.y"})) == ""
+
+
+SCANNER = """\
+%{
+#include "tree.h"
+%}
+%option noyywrap nounput noinput
+%%
+[0-9]+  { return leaf(1, 0); }
+%%
+"""
+WORDS = """\
+struct word { const char *name; int number; };
+%%
+first, 1
+second, 2
+"""
+SCANS = (
+    '#include "tree.h"\nint yylex(void);\nint leaf(int value, int line) { return value + line; }\n'
+)
+SCANS += "int main(void) { return yylex(); }\n"
+MAKEFILE = "CC = cc\nscans: scans.o scan.o\nscan.o: scan.c tree.h\n"
+
+
+@pytest.mark.skipif(shutil.which("flex") is None, reason="needs flex")
+@pytest.mark.parametrize(
+    "build",
+    [
+        "make -s scans",  # its own rule for a .l: lex -t scan.l > scan.c
+        "flex -t < scan.l > scan.c; cc -c scan.c; cc -c scans.c",
+        "mkdir out; cd out; flex -o /dev/stdout ../scan.l > new.c; mv new.c scan.c; cc -I.. -c scan.c",
+    ],
+)
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [("leaf(1)", "return leaf(1); }"), ("leaf(1, 1)", ""), ("leaf(1, 0); ]", "error")],
+)
+def test_what_a_scanner_generator_prints_is_compiled_alone(
+    laboratory: Laboratory, tmp_path: Path, build: str, after: str, said: str
+) -> None:
+    """Make's own rule has lex print the scanner: nothing spoke against a variant of the .l file."""
+    root = tmp_path / "slot"
+    root.mkdir()
+    texts = {"scan.l": SCANNER, "tree.h": TREE, "scans.c": SCANS, "Makefile": MAKEFILE}
+    for name, text in texts.items():
+        (root / name).write_text(text)
+    _built(laboratory, root, build)
+    answer = _against(laboratory, root, {"scan.l": SCANNER.replace("leaf(1, 0)", after)})
+    assert said in answer
+    assert bool(answer) is bool(said)
+
+
+@pytest.mark.skipif(shutil.which("gperf") is None, reason="needs gperf")
+@pytest.mark.parametrize(
+    "build", ["gperf -t words.gperf > words.h", "gperf -t < words.gperf > words.h"]
+)
+def test_a_table_that_gperf_prints_is_read_by_who_includes_it(
+    laboratory: Laboratory, tmp_path: Path, build: str
+) -> None:
+    root = tmp_path / "slot"
+    root.mkdir()
+    (root / "words.gperf").write_text(WORDS)
+    (root / "main.c").write_text(
+        '#include <string.h>\n#include "words.h"\n'
+        'int main(void) { return in_word_set("first", 5)->number; }\n'
+    )
+    _built(laboratory, root, f"{build}; cc -c main.c")
+    said = _against(laboratory, root, {"words.gperf": WORDS.replace("int number", "int value")})
+    assert "number" in said
+    assert not _against(laboratory, root, {"words.gperf": WORDS.replace("second, 2", "third, 3")})
+
+
+@pytest.mark.skipif(shutil.which("flex") is None, reason="needs flex")
+def test_what_is_printed_for_another_program_is_left_to_the_build(
+    laboratory: Laboratory, slot: Path
+) -> None:
+    """A pipe through sed makes something else of it, whatever the header beside it says."""
+    (slot / "scan.l").write_text(SCANNER)
+    piped = "flex -t --header-file=scan.h scan.l | sed 's/leaf(1, 0)/leaf(1, 2)/' > scan.c"
+    _built(laboratory, slot, f"{piped}; cc -c scan.c")
+    changed = SCANNER.replace("leaf(1, 0)", "leaf(1)")
+    assert _against(laboratory, slot, {"scan.l": changed}) == ""
 
 
 def test_the_slot_is_left_alone(laboratory: Laboratory, slot: Path) -> None:

@@ -1,9 +1,9 @@
 """What a build makes of a grammar (bison, flex, re2c, gperf), made anew of a variant's, without a build.
 
 A traced build finds these programs under their usual names on PATH, each behind a script that notes its command line.
-With a variant's grammar it is called once more, in a folder of its own, and what it makes is read by the compiler as if
-the build had made it. Only where the bad version's grammar comes out so as it stands in the slot: what a makefile edits
-afterwards is for the real build to judge.
+With a variant's grammar it is called once more, in a folder of its own, and what it makes, or prints, is read by the
+compiler as if the build had made it. Only where the bad version's grammar comes out so as it stands in the slot: what a
+makefile edits afterwards is for the real build to judge.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ _OUTPUTS = frozenset({"-o", "--output"})
 _NOTES = "generators"
 _SHIM = """\
 #!/bin/sh
-# each call in a file of its own, as several are made at the same time
-note=$(mktemp {notes}/XXXXXXXXXX) && printf '%s\\0' "$PWD" {program} "$@" > "$note"
+# each call in a file of its own, as several are made at the same time; where it reads and prints to, too
+note=$(mktemp {notes}/XXXXXXXXXX) && printf '%s\\0' "$PWD" "$(readlink /proc/$$/fd/0)" "$(readlink /proc/$$/fd/1)" \\
+    {program} "$@" > "$note"
 exec {program} "$@"
 """
 _PLACE = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+)(?:[:.][\d.:-]*)?: ")
@@ -42,14 +43,17 @@ _SHOWN = re.compile(r"^\s*\d+ \| ")
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """A call of such a program, in a folder."""
+    """A call of such a program, in a folder: what its standard input was, and its standard output."""
 
     directory: Path
+    stdin: Path
+    stdout: Path
     argv: tuple[str, ...]
 
     def reads(self, grammar: Path) -> bool:
-        """Whether a word of the command line is this file."""
-        return any(_normal(self.directory / word) == grammar for word in self.argv[1:])
+        """Whether a word of the command line is this file, or what it is given to read."""
+        words = (self.directory / word for word in self.argv[1:])
+        return any(_normal(path) == grammar for path in (self.stdin, *words))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +79,8 @@ def generations(store: Path) -> list[Generation]:
     """The calls of a traced build."""
     found = set[Generation]()
     for note in (store / _NOTES).glob("*"):
-        directory, *argv = os.fsdecode(note.read_bytes()).split("\0")[:-1]
-        found.add(Generation(Path(directory), tuple(argv)))
+        directory, stdin, stdout, *argv = os.fsdecode(note.read_bytes()).split("\0")[:-1]
+        found.add(Generation(Path(directory), Path(stdin), Path(stdout), tuple(argv)))
     return sorted(found, key=lambda each: (each.directory, each.argv))
 
 
@@ -85,9 +89,10 @@ class Generators:
 
     def __init__(self, root: Path, calls: Iterable[Generation], limits: ProcessLimits) -> None:
         self._root = root.resolve()
-        self._calls = [call for call in calls if _normal(call.directory).is_relative_to(self._root)]
+        self._calls = [call for call in calls if self._is_here(_normal(call.directory))]
         self._limits = limits
         self._trusted: dict[str, bool] = {}
+        self._printed: dict[Generation, Path | None] = {}
         self._known: dict[tuple[str, bytes], Remade | None] = {}
         self.made = 0  # bytes
 
@@ -107,7 +112,7 @@ class Generators:
         return self._trusted[grammar]
 
     def _made(self, grammar: str, text: bytes) -> Remade | None:
-        """What comes of it, made once; None where nothing does that the build has."""
+        """What comes of it, made once; None where nothing does that the build has. The bad version's is made first."""
         key = grammar, sha256(text).digest()
         if key not in self._known:
             self._known[key] = found = self._made_by_calls(grammar, text)
@@ -121,10 +126,38 @@ class Generators:
                 with tempfile.TemporaryDirectory(prefix="afterd-grammar-") as scratch:
                     apart = Path(scratch).resolve() / "slot"
                     making = _Making(self._root, apart, call, grammar)
-                    if refused := making.refusal(text, self._limits):
-                        return Remade({}, refused)
+                    said = making.said_of(text, self._limits)
+                    if said.against:
+                        return Remade({}, said.against)
                     files.update(making.files())
+                    if said.printed:
+                        place = self._printed_into(call, said.printed)
+                        if place is None:
+                            return None
+                        files[str(place.relative_to(self._root))] = said.printed
         return Remade(files) if files else None
+
+    def _printed_into(self, call: Generation, content: bytes) -> Path | None:
+        """The file of the slot that has what a call prints of the bad version's grammar, ``content``: the one it went
+        to, or one beside that, where it was renamed. None where another program was to read it.
+        """
+        if call not in self._printed:
+            beside = sorted(call.stdout.parent.glob("*")) if self._is_here(call.stdout) else ()
+            compiled = [path for path in beside if _is_compiled(path)]
+            alike = (path for path in compiled if _is_alike(path.read_bytes(), content))
+            self._printed[call] = call.stdout if call.stdout in compiled else next(alike, None)
+        return self._printed[call]
+
+    def _is_here(self, path: Path) -> bool:
+        return path.is_relative_to(self._root)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a program had ``against`` a text; where it had nothing, what it ``printed``."""
+
+    against: str
+    printed: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,30 +170,35 @@ class _Making:
     grammar: str
     laid: set[Path] = field(default_factory=set, init=False)  # there for the program to read
 
-    def refusal(self, text: bytes, limits: ProcessLimits) -> str:
-        """What the program says against a text; empty where it makes something of it."""
+    def said_of(self, text: bytes, limits: ProcessLimits) -> _Said:
+        """What the program says against a text, or prints of it."""
         directory = self._moved(_normal(self.call.directory))
         directory.mkdir(parents=True)
         options = ("", *self.call.argv)
         for option, word in zip(options, self.call.argv, strict=False):
             if option not in _OUTPUTS:
                 self._lay(_normal(self.call.directory / word), text)
+        stdin = self._lay(self.call.stdin, text)
         argv = tuple(word.replace(str(self.root), str(self.apart)) for word in self.call.argv)
-        command = Command(argv, directory, scrubbed_environment(), merge=True)
+        command = Command(argv, directory, scrubbed_environment(), stdin)
         result = run(command, limits, scratch=self.apart.parent)
         try:
-            said = result.stdout.text().replace(f"{self.apart}{os.sep}", "")
-            return "" if result.succeeded else said or result.describe()
+            if result.succeeded:
+                return _Said("", self._as_built(result.stdout.head(result.stdout.size), {}))
+            said = result.stderr.text().replace(f"{self.apart}{os.sep}", "")
+            return _Said(said or result.describe())
         finally:
             result.remove()
 
     def _moved(self, path: Path) -> Path:
         return self.apart / path.relative_to(self.root)
 
-    def _lay(self, path: Path, text: bytes) -> None:
-        """Put what a word of the command line names where the program looks for it: the text for the grammar."""
+    def _lay(self, path: Path, text: bytes) -> Path | None:
+        """Put what a word of the command line names where the program looks for it: the text for the grammar. None of
+        what lies elsewhere.
+        """
         if not path.is_relative_to(self.root) or path == self.root:
-            return
+            return None
         place = self._moved(path)
         place.parent.mkdir(parents=True, exist_ok=True)
         if path == self.root / self.grammar:
@@ -168,6 +206,7 @@ class _Making:
         elif path.is_file():
             shutil.copyfile(path, place)
         self.laid.add(place)
+        return place if place.is_file() else None
 
     def files(self) -> Mapping[str, bytes]:
         """What was made and stands in the slot as well, as the build has it."""
