@@ -7,7 +7,8 @@ names nothing it has no vote, and a list of half of the program says less than a
 
 A formula of a long run is about its end. What it is not about it says nothing of, so as the statement that
 was wrong stands within with the probability that the part has in the run, such a technique's vote is a mixture:
-for that share its own list, and for the rest the spectrum's, which is about whole runs.
+for that share its own list, for the rest that of the techniques which stand in for it, and for what these are not
+about the spectrum's, which is about whole runs.
 """
 
 from __future__ import annotations
@@ -48,9 +49,9 @@ Of the spectrum: the best ones on schedule-lab, and one by edges.
 STAND_INS: Mapping[str, str] = MappingProxyType(
     {"ofc-cw": "bugassist-cw", "conbas": "bugassist-cw"}
 )
-"""Who speaks only where another one has no vote: what on-demand formulas find is what all paths give, and about the
-end of a run where all paths are too many; a slice is what such a formula is about, and lacks what that lacks. Those
-who stand in for the same one share its vote.
+"""Who speaks only where another one has no vote, and of what that one is not about: what on-demand formulas find is
+what all paths give, and about the end of a run where all paths are too many; a slice is what such a formula is about,
+and lacks what that lacks. Those who stand in for the same one share its vote.
 """
 
 KIND_WEIGHTS: Mapping[str, float] = MappingProxyType(
@@ -98,12 +99,10 @@ def fused_lines(
 
     A technique without a weight has its default one.
     """
-    weight = {name: weights.get(name, WEIGHTS.get(name, 1.0)) for name in votes}
-    speaking = {name for name in votes if votes[name] and weight[name]}
-    votes = {n: scores for n, scores in votes.items() if STAND_INS.get(n) not in speaking}
-    together = Counter(STAND_INS[name] for name in votes if name in STAND_INS and name in speaking)
-    given = {n: weight[n] / max(1, together[STAND_INS.get(n, "")]) for n in votes}
-    counting = _counting_weights(given, shares)
+    weight = {n: weights.get(n, WEIGHTS.get(n, 1.0)) for n, scores in votes.items() if scores}
+    speaking = [name for name in weight if weight[name]]
+    votes = {name: votes[name] for name in weight if speaks_beside(name, speaking, shares)}
+    counting = _counting_weights(weight, shares)
     by_technique = {
         name: places({line: -score for line, score in scores.items()})
         for name, scores in votes.items()
@@ -128,17 +127,35 @@ def fused_lines(
     ]
 
 
-def _counting_weights(given: Mapping[str, float], shares: Shares) -> Mapping[str, float]:
-    """The weights, those of what is not about whole runs in part the spectrum's.
+def speaks_beside(name: str, speaking: Collection[str], shares: Shares) -> bool:
+    """Whether a technique has a vote beside these: whom it stands in for may have spoken of whole runs."""
+    other = STAND_INS.get(name, "")
+    return other not in speaking or shares.get(other, 1.0) < 1
 
-    Its techniques share that as they share its own vote, alike where they have none.
+
+def _counting_weights(weight: Mapping[str, float], shares: Shares) -> Mapping[str, float]:
+    """What each vote counts: its part of the weight that it has, or that whom it stands in for leaves.
+
+    What is left in the end is the spectrum's. Its techniques share that as they share its own vote, alike where they
+    have none.
     """
-    counting = {name: weight * shares.get(name, 1.0) for name, weight in given.items()}
-    rest = sum(given.values()) - sum(counting.values())
-    spectrum = {name: given[name] for name in KINDS["spectrum"] if name in given}
+    speaking = [name for name in weight if weight[name]]
+    together = Counter(STAND_INS[name] for name in speaking if name in STAND_INS)
+    counting = dict.fromkeys(weight, 0.0)
+    rest = 0.0
+    for name in speaking:
+        other = STAND_INS.get(name, "")
+        given = weight[name]
+        if other in speaking:
+            given = weight[other] * (1 - shares.get(other, 1.0))
+        given /= max(1, together[other])
+        counting[name] = given * shares.get(name, 1.0)
+        if not together[name]:
+            rest += given - counting[name]
+    spectrum = {name: weight[name] for name in KINDS["spectrum"] if name in weight}
     own = sum(spectrum.values())
-    for name, weight in spectrum.items():
-        counting[name] += rest * (weight / own if own else 1 / len(spectrum))
+    for name, part in spectrum.items():
+        counting[name] += rest * (part / own if own else 1 / len(spectrum))
     return counting
 
 

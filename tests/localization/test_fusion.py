@@ -64,6 +64,21 @@ def test_a_stand_in_speaks_where_the_other_one_has_no_answer() -> None:
     assert [r.score for r in alone] == pytest.approx([r.score for r in both])
 
 
+def test_what_the_other_one_is_not_about_the_stand_ins_speak_of() -> None:
+    """schedule-lab, `v5`: few paths of a sixteenth of the run took the vote of a slice of more than half of it."""
+    spectrum = {name: {A: 1.0, B: 0.5, C: 0.2} for name in KINDS["spectrum"]}
+    votes = {**spectrum, "bugassist-cw": {C: 1.0}, "ofc-cw": {B: 1.0}, "conbas": {B: 1.0}}
+    assert fused_lines(votes)[0].line == 3
+    partly = fused_lines(votes, shares={"bugassist-cw": 0.1})
+    assert partly[0].line == 2
+    assert set(partly[0].votes) == {*KINDS["spectrum"], "ofc-cw", "conbas"}
+    silent = {name: scores for name, scores in votes.items() if name != "bugassist-cw"}
+    nothing = fused_lines(votes, shares={"bugassist-cw": 0.0})
+    assert [r.score for r in nothing] == pytest.approx([r.score for r in fused_lines(silent)])
+    of_the_end = {"bugassist-cw": 0.1, "ofc-cw": 0.2, "conbas": 0.2}
+    assert fused_lines(votes, shares=of_the_end)[0].line == 1  # most is the spectrum's
+
+
 def test_a_formula_of_a_runs_end_and_a_slice_are_one_witness() -> None:
     """meet, `F_MISS_3`: neither names what stands beside a statement that is missing, and both had a whole vote."""
     spectrum = {name: {A: 1.0, B: 0.5, C: 0.2} for name in KINDS["spectrum"]}

@@ -52,10 +52,12 @@ def test_a_vote_about_a_part_of_the_runs_is_a_part_of_a_vote() -> None:
     assert whole.shares == {}
 
 
-def test_a_stand_in_is_not_asked_where_the_other_one_answered() -> None:
+def test_a_stand_in_is_not_asked_where_the_other_one_answered_about_whole_runs() -> None:
     voters = {"bugassist-cw": Fixed({A: 1.0}), "ofc-cw": Fixed({B: 1.0})}
     votes = FusedVoter(voters)(counted())
     assert (votes.parts, votes.missing) == ({A: {"bugassist-cw": 1.0}}, {})
+    partly = {**voters, "bugassist-cw": Fixed({A: 1.0}, share=0.1)}
+    assert FusedVoter(partly)(counted()).parts == {A: {"bugassist-cw": 1.0}, B: {"ofc-cw": 1.0}}
     silent = {**voters, "bugassist-cw": Fixed({}, "a range")}
     assert FusedVoter(silent)(counted()).parts == {B: {"ofc-cw": 1.0}}
 

@@ -222,7 +222,7 @@ def _said_of_fusion(rankings: Rankings, counted: Counted) -> tuple[str, ...]:
     missing = (f"{FUSED} has no vote of {name}: {why}." for name, why in votes.missing.items())
     parts = (
         f"{FUSED} counts {share:.1%} of the vote of {name}, which is about so much of the failed tests' runs;"
-        " the spectrum has the rest."
+        " the techniques that are about more of them have the rest."
         for name, share in votes.shares.items()
     )
     return (*missing, *parts)

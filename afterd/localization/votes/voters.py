@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from afterd.localization.fusion import KINDS, STAND_INS, fused_lines
+from afterd.localization.fusion import KINDS, fused_lines, speaks_beside
 from afterd.localization.techniques import TECHNIQUES
 from afterd.localization.votes.formula_votes import FORMULAS
 from afterd.localization.votes.loop_votes import LoopVoter
@@ -24,8 +24,9 @@ class FusedVoter:
         """Vote by the places that the others give."""
         found: dict[str, Votes] = {}
         missing: dict[str, str] = {}
+        shares: dict[str, float] = {}
         for name, voter in self.voters.items():
-            if STAND_INS.get(name) in found:
+            if not speaks_beside(name, found, shares):
                 continue
             if lacking := voter.lacks(counted):
                 missing[name] = f"it needs {lacking}"
@@ -34,7 +35,9 @@ class FusedVoter:
                 found[name] = voted(name, voter, counted)
             except NoVoteError as nothing:
                 missing[name] = str(nothing).rstrip(".")
-        shares = {name: votes.share for name, votes in found.items() if votes.share < 1}
+            else:
+                if found[name].share < 1:
+                    shares[name] = found[name].share
         ranking = fused_lines(
             {name: votes.scores for name, votes in found.items()}, counted.options.weights, shares
         )
