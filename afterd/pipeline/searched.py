@@ -111,7 +111,8 @@ def _found_by_evidence(
         within = None if made else bisection
         found = _checked_search(case, searched, oracle, tracing, within, proved)
         if not made and bisection.told and not found.verified:
-            found = _of_few(case, wanted, oracle, tracing, bisection) or found
+            few = _of_few(case, wanted, oracle, tracing, bisection)
+            found = replace(few, failure=few.failure or found.failure) if few else found
     return found, tracing
 
 
