@@ -146,11 +146,13 @@ def _leaving_once(
         about = widest_answer(subjects, solver, ask, most=LOGIC.clauses)
     except TooLargeError:
         return Report(name, reason=f"gives up: {too_many}", weights=weights)
-    if not about.sets:
-        return Report(name, reason=f"gives up: {too_many}", weights=weights)
+    if not about.sets and not about.settled:
+        why = "; ".join(dict.fromkeys([too_many, about.found.reason]))
+        return Report(name, reason=f"gives up: {why}", weights=weights)
     part = asked_part(subjects, about.windows)
     said = _ONCE.format(part=part, why=too_many)
-    reason = "; ".join(filter(None, [said, about.found.reason]))
+    nothing = "" if about.sets else "no single statement could repair it"
+    reason = "; ".join(filter(None, [nothing, said, about.found.reason]))
     notes = dict.fromkeys(note for formula in about.formulas for note in formula.notes)
     return Report(
         name, ordered_diagnoses(about.sets, weights), reason, (about.found.diagnoses,), weights,

@@ -100,6 +100,21 @@ def test_what_cannot_be_had_at_all_is_said(tmp_path: Path) -> None:
     assert found.reason == "gives up: its paths have more instructions than are encoded"
 
 
+def test_that_no_statement_repairs_by_them_is_said(tmp_path: Path) -> None:
+    """sheet, `F_MISS_1`: all 671 instructions were asked about to the end, and it said that it gave up."""
+    other = Expectation((Event("%d of %d\n", (2, 3)),), 0)
+    every = replace(run_of(tmp_path), expectation=other)
+    bounds = replace(BOUNDS, total=every.paths_leaving_once().instances)
+    run = replace(run_of(tmp_path, bounds), expectation=other)
+    with Corrections() as solver:
+        found = bugassist([run], solver)
+    assert not found.diagnoses
+    assert found.reason == (
+        "no single statement could repair it; only paths that leave the run's way once at a time are asked about:"
+        " its paths have more instructions than are encoded"
+    )
+
+
 NESTED = """\
 #include <stdio.h>
 static int matches(const char *text)
