@@ -11,6 +11,8 @@ from afterd.execution.failures import native
 from afterd.model.outcome import Unresolved
 from afterd.model.progress import Progress
 from afterd.pipeline.broken import Broken
+from afterd.pipeline.older_tests import taking_part
+from afterd.vcs.file_changes import KEPT_TEST
 from afterd.workspace import Range, Suite, Workspace
 
 _NOTE = "The bad version does not build, and the good one does: what is explained is the build, and no test was run."
@@ -18,9 +20,11 @@ _NOTE = "The bad version does not build, and the good one does: what is explaine
 
 def broken_build(
     workspace: Workspace, settings: Settings, wanted: Range, suite: Suite, progress: Progress
-) -> Broken | None:
-    """The build as what broke; None where the bad version builds, where the good one does not either, and where what
-    is missing, or a newer compiler, is what stands in the way.
+) -> tuple[Broken, Range] | None:
+    """The build as what broke, and the range in which that is looked for; None where the bad version builds, where the
+    good one does not either, and where what is missing, or a newer compiler, is what stands in the way.
+
+    Where the good version does not build with the bad one's test files, what these need is among what broke it.
     """
     if not suite.recipe.build:
         return None
@@ -29,9 +33,10 @@ def broken_build(
     if bad.outcome.reason is not Unresolved.BUILD or bad.missing or newer:
         return None
     progress.stage("building the good version", "the bad one does not build")
-    for tree in (wanted.variants.tree(wanted.everything), wanted.variants.good):
-        if _built(workspace, suite, tree).outcome.passed:
-            return Broken(suite, (suite.build(),), (_NOTE,))
+    tests = frozenset(each.id for each in wanted.changes.changes if each.pruned == KEPT_TEST)
+    for within in (wanted, taking_part(wanted, tests)):
+        if _built(workspace, suite, within.variants.tree(within.everything)).outcome.passed:
+            return Broken(suite, (suite.build(),), (_NOTE,)), within
     return None
 
 

@@ -31,12 +31,16 @@ def not_to_explain(
     reason = (
         f"{seen[:1].upper()}{seen[1:]}; raise it."
         if spent
-        else f"In {confirmation.repeats.runs} runs, {seen}. {copy}".rstrip()
+        else f"In {_runs(confirmation.repeats.runs)}, {seen}. {copy}".rstrip()
     )
     if settled is Status.GREEN and not spent:
         reason = " ".join(filter(None, [reason, uncommitted_sentence(case.workspace, wanted)]))
     found = unanswered(case, wanted, oracle, confirmation)(status, reason)
     return replace(found, out_of_budget=spent)
+
+
+def _runs(count: int) -> str:
+    return "one run" if count == 1 else f"{count} runs"
 
 
 def unanswered(

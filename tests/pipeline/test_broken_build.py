@@ -69,3 +69,18 @@ def test_a_build_that_fails_at_both_ends_is_said(tmp_path: Path) -> None:
     )
     done = afterd("explain", "HEAD~1..HEAD", cwd=where)
     done.refused(13, "The bad version does not build", "#build")
+
+
+def test_what_the_tests_lack_is_what_broke_the_build(tmp_path: Path) -> None:
+    """A test that was added without its file (libyaml, whose .gitignore has `test-*`): it was said that the build
+    passes, at an older version whose tests are older.
+    """
+    files = {**FILES, "tests/t.c": "int main_of_tests(void) { return 0; }\n"}
+    bad = {"tests/t.c": '#include "lost.h"\n' + files["tests/t.c"], "range.h": RANGE + "\n"}
+    where = repository(tmp_path / "r", files, {"notes": "1\n"}, {"notes": "2\n"}, bad)
+    given = ("--build", "cc -o prog main.c tests/t.c", "--test", "./prog")
+    done = afterd("explain", "HEAD~1..HEAD", "--format", "json", *given, cwd=where)
+    [found] = json.loads(done.out)["explanations"]
+    assert (found["test"], found["status"], done.status) == ("the build", "explained", 0)
+    assert [change["file"] for change in found["root"]] == ["tests/t.c"]
+    assert "lost.h" in found["failure"]["message"]

@@ -28,6 +28,7 @@ from afterd.execution.runners.pytest import Pytest
 from afterd.execution.runners.python import Python, is_project
 from afterd.execution.runners.ruby import Ruby
 from afterd.execution.runners.unittest import Unittest
+from afterd.execution.runners.zope import ZopeTestrunner
 
 __all__ = [
     "GIVEN",
@@ -48,7 +49,10 @@ _OTHERS: tuple[Runner, ...] = (
     *(Cargo(), Go(), Maven(), Meson(), CMake(), Autotools()),
     *(PhpUnit(), Make(), Npm(), Ruby()),
 )
-RUNNERS: tuple[Runner, ...] = (Django(), Pytest(), Unittest(), *_OTHERS, Plain())
+RUNNERS: tuple[Runner, ...] = (
+    *(Django(), ZopeTestrunner(), Pytest(), Unittest()),
+    *(*_OTHERS, Plain()),
+)
 
 
 def detect(root: Path, python: Python | None = None, named: str = "") -> Detected:
@@ -60,7 +64,10 @@ def detect(root: Path, python: Python | None = None, named: str = "") -> Detecte
     Raises TestError where no runner recognises it.
     """
     looked_at = python or Python()
-    pythons: tuple[Runner, ...] = (Django(looked_at), Pytest(looked_at), Unittest(looked_at))
+    pythons: tuple[Runner, ...] = (
+        *(Django(looked_at), ZopeTestrunner(looked_at)),
+        *(Pytest(looked_at), Unittest(looked_at)),
+    )
     every = (*pythons, *_OTHERS) if is_project(root) else (*_OTHERS, *pythons)
     for runner in pythons if named else every:
         if (found := runner.detect(root)) is not None:

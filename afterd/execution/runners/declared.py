@@ -31,6 +31,8 @@ _KNOWN = {
     "root": ".",
 }
 _ARGUMENTS = ("posargs", "args")
+_OLD_ARGUMENTS = re.compile(r"(?<!\S)\[(?P<otherwise>[^\[\]]*)\](?!\S)")
+"""What tox fills in as it does ``{posargs}``, with what stands in it where nothing is given."""
 _PYTHON = re.compile(r"(?:.*/)?python[\d.]*")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=.*")
 _SETS = re.compile(r"^\s*(\w+)\s*=\s*(.*?)\s*$", re.MULTILINE)
@@ -81,7 +83,8 @@ def declared_variables(root: Path) -> dict[str, str]:
 def _of_tox(root: Path, tool: Mapping[str, Any]) -> Iterator[str]:
     inside = _table(tool, "tox")
     for said in _ini_sections(root, inside):
-        yield from said.get("commands", "").replace("\\\n", " ").splitlines()
+        for line in said.get("commands", "").replace("\\\n", " ").splitlines():
+            yield _OLD_ARGUMENTS.sub(r"\g<otherwise>", line)
     for tables in (toml(root / "tox.toml"), inside):
         for each in _table(tables, "env_run_base").get("commands", []):
             if isinstance(each, list):

@@ -9,6 +9,7 @@ import re
 import shlex
 from pathlib import Path
 
+from afterd.errors import TestError
 from afterd.execution.failures.suites import failed_tests
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.cargo import Cargo
@@ -53,13 +54,20 @@ class Plain:
 def declared_test(root: Path, looked_at: Python) -> Detected | None:
     """The first command that the files of a Python project say its tests are run with, by a Python or by what its
     environment has; None where they name none.
+
+    Raises TestError where all that they name are programs that the environment has not.
     """
+    lacking = ""
     for command in declared_commands(root):
         if not _TESTS.search(what_runs(command)):
             continue
         python = looked_at.interpreter(root)
         program = Path(python.path).with_name(command[0])
         if not is_python(command) and not program.is_file():
+            lacking = lacking or (
+                f"The project's own files have its tests run by `{shlex.join(command)}`, and {python.where} has no"
+                f" {command[0]}; install what the tests need there, or name the test command after -- or with --test."
+            )
             continue
         own = python_path(root, looked_at.home, python.asked.paths)
         return Detected(
@@ -71,4 +79,6 @@ def declared_test(root: Path, looked_at: Python) -> Detected | None:
             python.asked.digest,
             generated=version_files(root, looked_at.home),
         )
+    if lacking:
+        raise TestError(lacking)
     return None

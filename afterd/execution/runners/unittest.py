@@ -74,7 +74,7 @@ class Unittest:
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
         """From the headings of unittest's report; subtests are their test."""
         report = result.stderr.whole() + result.stdout.whole()
-        names = (_identifier(match["name"], match["place"]) for match in _FAILED.finditer(report))
+        names = (dotted_id(match["name"], match["place"]) for match in _FAILED.finditer(report))
         return tuple(dict.fromkeys(names))
 
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
@@ -160,7 +160,7 @@ def reported_failures(report: str) -> dict[str, str]:
         if begin := _BETWEEN.search(report, heading.end()):
             end = _BETWEEN.search(report, begin.end())
             said = report[begin.end() : end.start() if end else len(report)].strip()
-            found.setdefault(_identifier(heading["name"], heading["place"]), said)
+            found.setdefault(dotted_id(heading["name"], heading["place"]), said)
     return found
 
 
@@ -169,10 +169,10 @@ def test_under_way(report: str) -> str:
     begun = list(_BEGUN.finditer(report))
     if not begun or _ENDED.search(report, begun[-1].end() - 1):
         return ""
-    return _identifier(begun[-1]["name"], begun[-1]["place"])
+    return dotted_id(begun[-1]["name"], begun[-1]["place"])
 
 
-def _identifier(name: str, place: str) -> str:
+def dotted_id(name: str, place: str) -> str:
     """The dotted name; since Python 3.11 the place in the heading ends with the test's name."""
     if place.startswith(_UNLOADED):
         return name
