@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from afterd.config import Settings
 from afterd.daemon.arrivals import Wanted
 from afterd.execution.executors.protocol import Job as Run
-from afterd.execution.recipe import THE_BUILD
 from afterd.execution.signature import refused_build
+from afterd.model.explanation import THE_BUILD
 from afterd.model.outcome import FailureSignature, Outcome, Unresolved, Verdict
 from afterd.model.progress import Progress
 from afterd.store.history import Observation, observe

@@ -20,13 +20,10 @@ from afterd.execution.environment import (
 )
 from afterd.execution.process import Command
 from afterd.limits import Limits
+from afterd.model.explanation import THE_BUILD
 
 SLOT = "{slot}"
 """Stands for the slot's directory in ``Recipe.extra``; its tree has another path in each slot."""
-
-
-THE_BUILD = "the build"
-"""The test that a build is, where that is what broke."""
 
 _IN_FOLDER = 'cd "$0" && exec "$@"'
 _INTERPRETER = re.compile(r"/.*/python[\d.]*")

@@ -15,9 +15,8 @@ from afterd.config import Settings
 from afterd.errors import AfterdError
 from afterd.execution.cache import key_of_test
 from afterd.execution.failures.suites import ran_one_test
-from afterd.execution.recipe import THE_BUILD
 from afterd.limits import RANKING
-from afterd.model.explanation import Explanation, Status
+from afterd.model.explanation import THE_BUILD, Explanation, Status
 from afterd.model.outcome import FailureKind
 from afterd.model.progress import Progress
 from afterd.workspace import Range, Suite, Workspace, is_python_suite, is_uncounted_suite

@@ -28,6 +28,7 @@ class Status(StrEnum):
 
 
 THE_SUITE = "the test suite"  # the test, where those of a suite have no names
+THE_BUILD = "the build"  # the test that a build is, where that is what broke
 NO_GREEN = "there is no green to compare with"
 """Part of the reason where a test is new, or its own text is what changed."""
 ALWAYS_RED = "as far back as the history goes"

@@ -19,7 +19,7 @@ from rich.text import Text
 from afterd.config import command_line
 from afterd.limits import REPORT
 from afterd.model.change import Change, in_order
-from afterd.model.explanation import ALWAYS_RED, NO_GREEN, Explanation, Status
+from afterd.model.explanation import ALWAYS_RED, NO_GREEN, THE_BUILD, Explanation, Status
 from afterd.report import sanitize
 
 _TYPED_NAME = re.compile(r"\S+\.py(?:::.+)?|[^\W\d]\w*(?:\.[^\W\d]\w*)+", re.DOTALL)
@@ -167,9 +167,10 @@ def assurance(explanation: Explanation) -> Phrase:
     if not explanation.root:
         return ()
     undone = [change.id for change in (*explanation.root, *explanation.auxiliary)]
+    passes = f"{THE_BUILD if explanation.test == THE_BUILD else 'the test'} passes"
     if not explanation.verified:
-        return ("Not seen: whether the test passes with ", *listed(undone), " undone.")
-    seen: Phrase = ("Seen: with ", *listed(undone), " undone the test passes")
+        return (f"Not seen: whether {passes} with ", *listed(undone), " undone.")
+    seen: Phrase = ("Seen: with ", *listed(undone), f" undone {passes}")
     also: Phrase = ()
     if others := explanation.also:
         tests = _count(len(others), "other failing test")

@@ -16,7 +16,7 @@ from afterd.execution.confinement import Confinement, confined_programs
 from afterd.execution.environment import scrubbed_environment
 from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.losses import refuse_lost
-from afterd.execution.recipe import SLOT, THE_BUILD, Recipe, Scope, import_path, with_assignments
+from afterd.execution.recipe import SLOT, Recipe, Scope, import_path, with_assignments
 from afterd.execution.runners import (
     GIVEN,
     BuildsOne,
@@ -33,7 +33,7 @@ from afterd.execution.runners.unittest import REPORTING, Unittest
 from afterd.execution.runners.version_file import version_files, version_variables
 from afterd.execution.signature import telling_signature
 from afterd.execution.told import THE_END
-from afterd.model.explanation import THE_SUITE
+from afterd.model.explanation import THE_BUILD, THE_SUITE
 from afterd.model.outcome import FailureSignature
 from afterd.model.progress import Progress
 from afterd.trace.python.stage import (

@@ -39,6 +39,11 @@ SCRIPTS = [
     ),
     ({"test": "TZ=UTC npm run u", "u": "cross-env A='b c' mocha"}, "TZ=UTC A=b c mocha"),
     ({"test": "jest", "jest": "other"}, "jest"),
+    ({"test": "npm run n && wtr", "n": "istanbul cover _mocha"}, "_mocha"),
+    (
+        {"test": "istanbul cover --dir c node_modules/mocha/bin/_mocha --report x -- -R dot 'a b'"},
+        "node_modules/mocha/bin/_mocha -R dot 'a b'",
+    ),
 ]
 
 

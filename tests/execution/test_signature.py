@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from afterd.execution.failures.pytest_reports import Report
 from afterd.execution.failures.suites import ran_one_test
-from afterd.execution.signature import Evidence, runs_are_alike, same_failure, signature
+from afterd.execution.signature import (
+    Evidence,
+    refused_build,
+    runs_are_alike,
+    same_failure,
+    signature,
+)
 from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
 
 ROOT = "/home/u/repo/.git/afterd/slots/1"
@@ -503,3 +509,27 @@ def test_a_runner_that_gave_up_is_no_abort() -> None:
         read("a.sh: line 1:  7311 Aborted                 (core dumped) ./a\n", 134).message
         == "SIGABRT"
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "-- Detecting C compile features\nCMake Error at tests/CMakeLists.txt:4 (add_executable):\n"
+            "  Cannot find source file:\n\n    test-emitter.c\n\n  Tried extensions .c .C .c++\n",
+            "tests/CMakeLists.txt:N: Cannot find source file: test-emitter.c",
+        ),
+        (
+            "CMake Error at CMakeLists.txt:9 (message):\n  Too old.\nCall Stack (most recent call first):\n",
+            "CMakeLists.txt:N: Too old.",
+        ),
+        (
+            "CMake Error: The source directory is gone.\n",
+            "CMake Error: The source directory is gone.",
+        ),
+        ("a.c:3:1: error: no\nCMake Error: x\n", "a.c:N:N: error: no"),
+    ],
+)
+def test_what_cmake_refuses_is_told(said: str, told: str) -> None:
+    """All that was known was "exit status 1" (libyaml)."""
+    assert refused_build(said, "the build").message == told

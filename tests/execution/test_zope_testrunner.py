@@ -90,7 +90,10 @@ def test_one_by_one(tmp_path: Path, arguments: str) -> None:
     test = "import unittest\nfrom pkg import value\nclass TestA(unittest.TestCase):\n"
     test += "    def test_ok(self): pass\n    def test_bad(self): self.assertEqual(value, 2)\n"
     files = {"src/pkg/__init__.py": "value = 1\n", "src/pkg/tests/__init__.py": "", "setup.py": ""}
-    files |= {"src/pkg/tests/test_a.py": test, "src/pkg/tests/test_b.py": "def test_suite(): absent\n"}
+    files |= {
+        "src/pkg/tests/test_a.py": test,
+        "src/pkg/tests/test_b.py": "def test_suite(): absent\n",
+    }
     files |= {"tox.ini": TOX.replace("{posargs}", arguments)}
     for name, text in files.items():
         path = tmp_path / name
@@ -119,5 +122,7 @@ def test_a_runner_that_is_not_installed_is_named(tmp_path: Path) -> None:
     """That no tests were found said nothing of it."""
     (tmp_path / "setup.py").write_text("")
     (tmp_path / "tox.ini").write_text("[testenv]\ncommands = absent-testrunner --all {posargs}\n")
-    with pytest.raises(TestError, match=r"absent-testrunner --all`, and .* has no absent-testrunner"):
+    with pytest.raises(
+        TestError, match=r"absent-testrunner --all`, and .* has no absent-testrunner"
+    ):
         detect(tmp_path)

@@ -75,6 +75,10 @@ _REFUSED = re.compile(  # of compilers (GCC, clang, rustc) and linkers; make's o
     r"^(?:[^:\n]+:\d+(?::\d+)?: (?:fatal )?error: .*|error(?:\[\w+\])?: .*|.*undefined reference to .*)$",
     re.MULTILINE,
 )
+_CMAKE = re.compile(  # what it lists stands below a blank line
+    r"^CMake Error(?: at (?P<place>[^:\n]+:\d+) \(\w+\))?:\n(?P<said>(?: {2}.*\n?)+(?:(?<=:\n)\n(?: {2}.*\n?)+)?)",
+    re.MULTILINE,
+)
 _OF_SOURCE = re.compile(
     r"^[^:\n]+\.(?:[chm]|cc|cpp|cxx|c\+\+|hh|hpp|hxx|inl|ipp|mm|rs):\d|undefined reference to ",
 )
@@ -176,7 +180,10 @@ def newly_refused(text: str) -> str:
 
 
 def refused(text: str) -> str:
-    """The first line in which a compiler or a linker refuses something; empty where none does."""
+    """The first line in which a compiler or a linker refuses something, or CMake before them; empty where none does."""
+    if of_cmake := _CMAKE.search(text):
+        said = " ".join(of_cmake["said"].split())
+        return f"{of_cmake['place']}: {said}" if of_cmake["place"] else said
     found = _REFUSED.search(text)
     return found[0] if found else ""
 

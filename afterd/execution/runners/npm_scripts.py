@@ -174,11 +174,21 @@ def _calls(scripts: dict[str, str], name: str, deep: int) -> Iterator[Call]:
             continue
         if words[:1] and words[0] in _PACKAGE_MANAGERS:  # `pnpm vitest`: a program of node_modules
             words = list(dropwhile(_is_managers_own, words[1:]))
+        words = _counted_by_istanbul(words)
         if (kind := _kind(words)) is None:
             continue
         if kind.name == "node:test":
             words[1:1] = ["--test-reporter=tap"]
         yield Call(kind, tuple(_to_the_end(words)), variables)
+
+
+def _counted_by_istanbul(words: list[str]) -> list[str]:
+    """What ``istanbul cover`` runs, without what that is told itself; any other command as it is."""
+    if [PurePath(word).name for word in words[:2]] != ["istanbul", "cover"]:
+        return words
+    program = next((word for word in words[2:] if _kind([word])), None)
+    given = words[words.index("--") + 1 :] if "--" in words else []
+    return [program, *given] if program else words
 
 
 def _to_the_end(words: list[str]) -> Iterator[str]:
