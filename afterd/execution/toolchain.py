@@ -8,7 +8,7 @@ import re
 import shlex
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from afterd.execution.c_library import c_library_description
 from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
+from afterd.execution.zig import is_zigs
 from afterd.limits import Limits
 
 OLDEST = 16
@@ -70,11 +71,6 @@ def find(environment: Mapping[str, str] | None = None) -> Toolchain:
         f"No clang from {OLDEST} to {NEWEST} was found{looked_at}; install clang, run"
         " `pip install ziglang`, or set AFTERD_CLANG."
     )
-
-
-def is_zigs(argv: Sequence[str]) -> bool:
-    """Whether a command line starts zig, be it through ``env``."""
-    return any(Path(word).stem == "zig" for word in argv[:3])
 
 
 def settled_compiler(toolchain: Toolchain, directory: Path) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import stat
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import pytest
 from traced_programs import Laboratory, Observed, run
+
+from afterd.trace.c.build.compiler_wrapper import Wrapped, compile_and_link
 
 HELLO = '#include <stdio.h>\nint main(void) { puts("hello"); return 3; }\n'
 HALF = "int half(int x) { return x / 2; }\n"
@@ -293,6 +296,24 @@ def test_options_for_the_preprocessor_are_given_to_any_compiler(
     rules = (tmp_path / ".a.o.d").read_text().replace("\\\n", "").split("\n")
     assert rules[0].split() == ["a.o:", "a.c", "half.h"]
     assert "half.h:" in rules
+
+
+def test_a_file_is_compiled_once_whatever_lists_what_it_depends_on(
+    laboratory: Laboratory, tmp_path: Path
+) -> None:
+    """Zig, asked for both, makes one of them and compiles for it: each file of most builds was compiled twice."""
+    _write(tmp_path, {"a.c": HELLO})
+    noting = tmp_path / "noting"
+    noting.write_text('#!/bin/sh\necho "$@" >> asked\nexec "$@"\n')
+    noting.chmod(0o755)
+    clang = (str(noting), *laboratory.toolchain.argv)
+    wrapped = Wrapped(clang, laboratory.toolchain.argv, laboratory.store)
+    with contextlib.chdir(tmp_path):
+        assert compile_and_link(wrapped, ["-MD", "-MF", "a.d", "-c", "a.c"]) == 0
+    compiled = [line for line in (tmp_path / "asked").read_text().splitlines() if " -c " in line]
+    assert len(compiled) == 1
+    assert (tmp_path / "a.o").exists()
+    assert (tmp_path / "a.d").read_text().startswith("a.o: ")
 
 
 def test_a_device_is_written_to_and_not_replaced(laboratory: Laboratory, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from afterd.execution.zig import is_zigs
 from afterd.trace.c.build import compilations, gone_sections
 from afterd.trace.c.build.arguments import (
     CompileCommand,
@@ -240,13 +241,14 @@ def _clang_bitcode(
 ) -> str:
     """Run clang, dropping options of other compilers that it names as unknown; why it failed."""
     errors = ""
+    making = ["-c", "-emit-llvm", "-o", str(bitcode), *source.arguments]
+    listing = ["-E", "-o", str(bitcode.with_suffix(".i")), *source.arguments]
+    # zig 0.17 does one or the other, and compiles for either
+    apart = bool(dependencies) and is_zigs(wrapped.clang)
     for _ in range(_ATTEMPTS):
-        making = ["-c", "-emit-llvm", "-o", str(bitcode), *source.arguments]
-        done = _run([*wrapped.clang, *flags, *dependencies, *making])
-        if done.returncode == 0 and not bitcode.exists():  # zig cc 0.17 does one or the other
-            listing = ["-E", "-o", str(bitcode.with_suffix(".i")), *source.arguments]
+        done = _run([*wrapped.clang, *flags, *([] if apart else dependencies), *making])
+        if done.returncode == 0 and apart:
             _run([*wrapped.clang, *flags, *dependencies, *listing])
-            done = _run([*wrapped.clang, *flags, *making])
         if done.returncode == 0:
             line = [*wrapped.clang, *flags, *source.arguments]
             compilations.note(wrapped.store.directory, source.path, line)

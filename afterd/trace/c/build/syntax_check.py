@@ -33,7 +33,7 @@ from afterd.execution.failures.text import with_relative_paths
 from afterd.execution.includes import INCLUDED, IncludeGraph, included_names
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
-from afterd.execution.toolchain import is_zigs
+from afterd.execution.zig import is_zigs
 from afterd.limits import VARIANT_TEXT, WORK, ProcessLimits
 from afterd.model.change import NOTHING, Change, ChangeSet, FileKind
 from afterd.trace.c.build import mixed_types

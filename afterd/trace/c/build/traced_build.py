@@ -21,7 +21,8 @@ from afterd.execution.compiler_shims import older_options
 from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
-from afterd.execution.toolchain import Toolchain, is_zigs, settled_compiler
+from afterd.execution.toolchain import Toolchain, settled_compiler
+from afterd.execution.zig import is_zigs
 from afterd.limits import Limits
 from afterd.trace.c.build import generators
 from afterd.trace.c.build.compiler_wrapper import ASKING
