@@ -102,18 +102,26 @@ class Reversion:
         return None if found is None else self._shrinking.settled(found, list(order))
 
     def leading(self, first: Sequence[ChangeId]) -> Root | None:
-        """A root out of one of ``first`` that was not yet undone alone; None where none passes.
+        """A root out of one of ``first`` that was not yet undone, alone or with the few that it needs by its text; None
+        where none passes.
 
         Raises BudgetSpentError.
         """
         for change in first:
             alone = frozenset([change])
-            if alone not in self._attempts.seen and self._trials.stands(alone):
+            if alone not in self._attempts.seen and self._stands_with_few(alone):
                 trial = self._attempts.make(alone)
                 if trial.passed:
                     return self._shrinking.settled(trial, first)
                 self._noted_clash(trial)
         return None
+
+    def _stands_with_few(self, alone: ChangeSet) -> bool:
+        """Whether no text speaks against a change alone, or but for few others that go along."""
+        if self._trials.stands(alone):
+            return True
+        along = self._trials.suspected_along(alone)
+        return bool(along) and len(alone | along) <= SEARCH.put_back
 
     def settle(
         self,

@@ -75,8 +75,8 @@ _TOO_DEAR = (
 class Found:
     """The answer of a strategy, before it is put into an explanation.
 
-    ``followed``: the guilty changes that recorded dependences lead to from the failure. ``out_of_budget``: the budget
-    ended it before there was an answer.
+    ``followed``: the guilty changes that recorded dependences lead to from the failure. ``suspected``: whom evidence
+    speaks for, the most suspicious first. ``out_of_budget``: the budget ended it before there was an answer.
     """
 
     root: ChangeSet = frozenset()
@@ -92,6 +92,7 @@ class Found:
     story_seconds: float = 0.0
     interventions: int = 0
     followed: ChangeSet = NOTHING
+    suspected: tuple[ChangeId, ...] = ()
     notes: tuple[str, ...] = ()
     reason: str = ""
     out_of_budget: bool = False
@@ -368,6 +369,7 @@ def _found_answer(
         executed=analysis.executed,
         smt_calls=solver.calls,
         solve_seconds=solver.seconds,
+        suspected=tuple(suspect.change for suspect in analysis.suspects),
         notes=(*led.remarks, *analysis.notes),
         reason=reason,
         out_of_budget=bool(reason) and oracle.spent,

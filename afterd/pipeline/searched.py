@@ -6,6 +6,7 @@ An answer does not rest on warm processes alone.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -17,7 +18,7 @@ from afterd.execution.confirmation import Confirmation, Ends
 from afterd.execution.oracle import Oracle
 from afterd.execution.second_runs import with_last_runs
 from afterd.limits import SEARCH
-from afterd.model.change import NOTHING, Change, ChangeSet, in_order
+from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet, in_order
 from afterd.model.explanation import ChangeCounts, Explanation, Failure, Status
 from afterd.model.outcome import FailureKind, Unresolved
 from afterd.pipeline.bisected import Bisection
@@ -111,7 +112,7 @@ def _found_by_evidence(
         within = None if made else bisection
         found = _checked_search(case, searched, oracle, tracing, within, proved)
         if not made and bisection.told and not found.verified:
-            few = _of_few(case, wanted, oracle, tracing, bisection)
+            few = _of_few(case, wanted, oracle, tracing, bisection, found.suspected)
             found = replace(few, failure=few.failure or found.failure) if few else found
     return found, tracing
 
@@ -150,19 +151,26 @@ def _confirmed_to_the_last(
 
 
 def _of_few(
-    case: Case, wanted: Range, oracle: Oracle, tracing: Tracing, bisection: Bisection
+    case: Case,
+    wanted: Range,
+    oracle: Oracle,
+    tracing: Tracing,
+    bisection: Bisection,
+    suspected: Sequence[ChangeId],
 ) -> Found | None:
     """What is found among the few changes that the red commits made, undone in the bad version; None where these are
-    many, or undone repair nothing: then the commits' own part of the range is searched.
+    many, or undone repair nothing: then the commits' own part of the range is searched. Of very few each is put back at
+    once; those that were ``suspected`` are tried alone first, and then what ran.
     """
     made = of_red_commits(
         case, wanted, oracle, bisection, most=SEARCH.all_sets, needed=tracing.closure.needed
     )
     if not made:
         return None
-    if len(made) <= SEARCH.put_back:  # each is put back at once, what ran is tried alone
+    if len(made) <= SEARCH.put_back:
         ran = tracing.execution.executed_changes() if tracing.execution is not None else ()
-        tracing = replace(tracing, execution=UntracedExecution(ran))
+        likeliest = tuple(dict.fromkeys([*suspected, *ran]))
+        tracing = replace(tracing, execution=UntracedExecution(likeliest))
     found = _checked_search(case, range_of_changes(wanted, made), oracle, tracing, None)
     return found if found.verified else None
 

@@ -380,12 +380,15 @@ class PythonExecution:
             return self._unaligned(position)
         mine = self.steps.effect(position)
         other = self.green.effect(row)
-        cut = self.likeness.guessed + self.likeness.unseen
+        cut, more = self.likeness.guessed + self.likeness.unseen, self.likeness.given_more
         same = self.likeness.alike(mine, position, other, row)
         if same and self.likeness.guessed + self.likeness.unseen > cut:
             same = self._displays.are_alike(position, row)
         text = self.green.rendered(row) if same else self._other_text(position, row)
-        return GreenValue(Aligned.SAME if same else Aligned.DIFFERENT, plain_value(other), text)
+        alignment = Aligned.SAME if same else Aligned.DIFFERENT
+        if same and self.likeness.given_more > more:
+            alignment = Aligned.UNKNOWN
+        return GreenValue(alignment, plain_value(other), text)
 
     def _other_text(self, position: int, row: int) -> str:
         """What a person reads of a green row that did something else: what it did where the failing run raised, and

@@ -8,7 +8,7 @@ alone wrote one that both have, that two objects are alike is a guess.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -33,11 +33,14 @@ _HOLDING = CONTAINERS | {"t"}
 
 
 class _Known(NamedTuple):
-    """An answer that was given, and how often it rests on types alone, or on what was recorded of neither."""
+    """An answer that was given, and how often it rests on types alone, on what was recorded of neither, or on two
+    calls of which one was given more.
+    """
 
     alike: bool
     guessed: int = 0
     unseen: int = 0
+    given_more: int = 0
 
 
 class Likeness:
@@ -55,6 +58,7 @@ class Likeness:
         self._known: dict[tuple[int, int, int, int, int], _Known] = {}
         self.guessed = 0  # answers so far for which nothing but a type was known
         self.unseen = 0  # those for which what lies deeper was recorded of neither
+        self.given_more = 0  # guesses on what two calls made of which one alone was given something
 
     @staticmethod
     def _own_modules(run: Steps) -> Callable[[str], bool]:
@@ -93,11 +97,14 @@ class Likeness:
         if known is not None:
             self.guessed += known.guessed
             self.unseen += known.unseen
+            self.given_more += known.given_more
             return known.alike
         self._known[key] = _Known(alike=True)  # what holds itself is as alike as the rest of it
-        guessed, unseen = self.guessed, self.unseen
+        guessed, unseen, given_more = self.guessed, self.unseen, self.given_more
         alike = self._same_content(value, position, other, row, depth)
-        self._known[key] = _Known(alike, self.guessed - guessed, self.unseen - unseen)
+        self._known[key] = _Known(
+            alike, self.guessed - guessed, self.unseen - unseen, self.given_more - given_more
+        )
         return alike
 
     def _relatives(
@@ -190,22 +197,36 @@ class Likeness:
     def _made_alike(
         self, value: Recorded, position: int, other: Recorded, row: int, depth: int
     ) -> bool:
-        """What two calls that made them were given, argument by argument."""
+        """What two calls that made them were given, argument by argument; where one was given more, nobody knows what
+        that makes of it.
+        """
         born = self.steps.cells.births.made(value, position)
         twin = self.green.cells.births.made(other, row)
         if born is not None and twin is not None:
             mine, theirs = _given_arguments(self.steps, born), _given_arguments(self.green, twin)
-            shared = mine.keys() & theirs.keys()
+            if mine is not None and theirs is not None:
+                more = mine.keys() != theirs.keys()
+                self.guessed += more
+                self.given_more += more
+            shared = list(_shared_values(mine or {}, theirs or {}))
             if shared:
-                return all(
-                    self.alike(mine[name], born, theirs[name], twin, depth - 1) for name in shared
-                )
+                return all(self.alike(here, born, there, twin, depth - 1) for here, there in shared)
         self.guessed += value[3] in (None, CUT) and other != value
         return self._same_origin(value, position, other, row)
 
 
-def _given_arguments(run: Steps, row: int) -> dict[object, Recorded]:
-    """The arguments of the call that made an object at a row, by place or name, as far as known."""
+def _shared_values(
+    mine: Mapping[object, Recorded | Unknown], theirs: Mapping[object, Recorded | Unknown]
+) -> Iterator[tuple[Recorded, Recorded]]:
+    """What both were given, as far as known."""
+    for name in mine.keys() & theirs.keys():
+        here, there = mine[name], theirs[name]
+        if not isinstance(here, Unknown) and not isinstance(there, Unknown):
+            yield here, there
+
+
+def _given_arguments(run: Steps, row: int) -> Mapping[object, Recorded | Unknown] | None:
+    """The arguments of the call that made an object at a row, by place or name; None where that was no call."""
     frame = run.trace.frame(row)
     caller = None if frame is None else frame.parent
     if frame is not None and frame.node["name"] in FIRST_SEEN_IN and frame.left and caller:
@@ -213,8 +234,7 @@ def _given_arguments(run: Steps, row: int) -> dict[object, Recorded]:
         row, frame = (row if following is None else following), caller
     node = run.trace.node(row)
     if node is None or frame is None or node.type != "Call":
-        return {}
+        return None
     named: dict[object, Node] = dict(enumerate(node["args"]))
     named.update((word["arg"], word["value"]) for word in node["keywords"] if word["arg"])
-    values = {name: run.cells.value_of(part, row, frame) for name, part in named.items()}
-    return {name: found for name, found in values.items() if not isinstance(found, Unknown)}
+    return {name: run.cells.value_of(part, row, frame) for name, part in named.items()}

@@ -591,6 +591,16 @@ CASES: dict[str, tuple[str, str, str, list[Conduct | None]]] = {
         "from lib import f\ndef test():\n    assert f([2]) == [True]\n",
         [Conduct.PARTED, Conduct.PASSED],
     ),
+    "a maker that one alone was given more": (
+        ("from textwrap import TextWrapper\n"
+         "def wrapper(width):\n"
+         "    return TextWrapper(width=width)\n"),
+        ("from textwrap import TextWrapper\n"
+         "def wrapper(width):\n"
+         "    return TextWrapper()\n"),
+        "from lib import wrapper\ndef test():\n    assert wrapper(5).fill('a b c d') == 'a b c\\nd'\n",
+        [None],
+    ),
 }  # fmt: skip
 
 
@@ -749,6 +759,21 @@ def test_objects_that_hold_other_things_are_not_alike(tmp_path: Path) -> None:
     boxes = [step for step in steps if step.target == "box"]
     assert boxes
     assert all(step.green.alignment is Alignment.DIFFERENT for step in boxes)
+
+
+def test_what_two_calls_made_is_not_known_to_be_alike_where_one_was_given_more(
+    tmp_path: Path,
+) -> None:
+    """Both are a TextWrapper, of which nothing is recorded; what it fills differs."""
+    text = "from textwrap import TextWrapper\n\ndef f():\n    wrapper = TextWrapper({})\n    return wrapper\n"
+    test = "import lib\ndef test():\n    assert lib.f().fill('a b c') == 'a b\\nc'\n"
+    old, new = ({"lib.py": text.format(given), "test_lib.py": test} for given in ("width=3", ""))
+    execution = traced_pair(tmp_path, old, new)
+    trace = execution.trace
+    steps = (execution.step(trace.number(row)) for row in range(len(trace)))
+    made = [step for step in steps if step.target == "wrapper"]
+    assert made
+    assert all(step.green.alignment is Alignment.UNKNOWN for step in made)
 
 
 def test_what_a_callback_passed_over_is_an_influence(tmp_path: Path) -> None:
