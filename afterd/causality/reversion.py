@@ -121,7 +121,7 @@ class Reversion:
         if self._trials.stands(alone):
             return True
         along = self._trials.suspected_along(alone)
-        return bool(along) and len(alone | along) <= SEARCH.put_back
+        return along is not None and 0 < len(along) < SEARCH.put_back
 
     def settle(
         self,
