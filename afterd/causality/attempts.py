@@ -24,6 +24,7 @@ class Attempts:
         self.clashes: dict[ChangeSet, ChangeSet] = {}
         self._before = before
         self._otherwise: dict[ChangeSet, None] = {}
+        self._failed: set[ChangeSet] = set()  # all that was undone where it failed as ever
 
     def make(self, reverted: ChangeSet) -> Trial:
         """The trial of a reversion, with what must go along. Raises BudgetSpentError."""
@@ -35,9 +36,15 @@ class Attempts:
     def note(self, trial: Trial) -> None:
         """Keep its verdict. A variant that was not built says nothing of its parts."""
         self.seen[trial.asked] = trial.outcome.verdict if trial.outcome.built else None
+        self.note_failed(trial)
         otherwise = trial.outcome.reason is Unresolved.DIFFERENT_FAILURE
         if otherwise and len(trial.reverted) <= SEARCH.put_back:
             self._otherwise[trial.reverted] = None
+
+    def note_failed(self, trial: Trial) -> None:
+        """Keep what was undone where it failed as ever."""
+        if trial.outcome.verdict is Verdict.FAIL:
+            self._failed.add(trial.reverted)
 
     def failed_otherwise(self) -> list[ChangeSet]:
         """Few changes each, of those that were tried, without which the test fails, but not as the bad
@@ -46,10 +53,10 @@ class Attempts:
         return sorted(self._otherwise, key=lambda reverted: (len(reverted), in_order(reverted)))
 
     def failed_within(self, reverted: ChangeSet) -> bool:
-        """Whether it was tried in vain, or more was reverted and it failed as ever."""
+        """Whether it was tried in vain, or more was reverted, by what went along too, and it failed as ever."""
         if reverted in self.seen:
             return self.seen[reverted] is not Verdict.PASS
-        return self.failed_as_ever(reverted)
+        return any(reverted <= failed for failed in self._failed)
 
     def failed_as_ever(self, reverted: ChangeSet) -> bool:
         """Whether the bad version's failure was seen without these changes, and maybe more."""

@@ -111,9 +111,9 @@ class Reversion:
             alone = frozenset([change])
             if alone not in self._attempts.seen and self._stands_with_few(alone):
                 trial = self._attempts.make(alone)
+                trial = self._followed_on(trial)
                 if trial.passed:
                     return self._shrinking.settled(trial, first)
-                self._noted_clash(trial)
         return None
 
     def _stands_with_few(self, alone: ChangeSet) -> bool:
@@ -339,6 +339,14 @@ class Reversion:
                 break
             trial = self._attempts.make(trial.asked | clash)
         return trial
+
+    def _followed_on(self, trial: Trial) -> Trial:
+        """A trial; where its test fails further on than the bad version's, or as that does by another line, without
+        what the failure there speaks of as well: what one change did wrong another did in a second place.
+        """
+        clash = self._noted_clash(trial)
+        fails_on = trial.outcome.verdict is Verdict.FAIL or self._trials.came_further(trial)
+        return self._followed(trial, halved=False) if clash and fails_on else trial
 
     def _noted_clash(self, trial: Trial) -> ChangeSet:
         """What a trial's other failure says must be undone as well, which later trials are chosen by."""

@@ -223,6 +223,7 @@ class Shrinking:
         for asked in candidates:
             if not attempts.trials.along(asked | along):
                 trial = attempts.trials.beside(asked, along)
+                attempts.note_failed(trial)
                 if trial.outcome.verdict is not Verdict.UNRESOLVED:
                     yield trial
                     continue

@@ -17,8 +17,8 @@ from afterd.model.outcome import Outcome, Unresolved, Verdict
 
 Missing = Callable[[ChangeSet, Outcome], str]
 """What a variant's run failed for want of, read from its outcome; empty: it did build."""
-Clashing = Callable[[ChangeSet, Outcome], ChangeSet]
-"""The changes that a variant's other failure speaks of, read from its outcome."""
+Clashing = Callable[[ChangeSet, Outcome, Outcome], ChangeSet]
+"""The changes that a variant's failure speaks of, read from its outcome and from the bad version's."""
 _MOST = 3
 """One, two and four changes that go along. With eight runs and the search going on behind them,
 attrs' releases took hundreds of questions that nothing could answer.
@@ -39,7 +39,7 @@ def nothing_missing(reverted: ChangeSet, outcome: Outcome) -> str:  # noqa: ARG0
     return ""
 
 
-def nothing_clashes(reverted: ChangeSet, outcome: Outcome) -> ChangeSet:  # noqa: ARG001 - it answers a Clashing's question
+def nothing_clashes(reverted: ChangeSet, outcome: Outcome, bad: Outcome) -> ChangeSet:  # noqa: ARG001 - it answers a Clashing's question
     """The answer for programs whose failures name no lines."""
     return NOTHING
 
@@ -53,7 +53,7 @@ class RunsAsBuilds:
         self,
         oracle: Oracle,
         missing: Missing,
-        clashing: Clashing = nothing_clashes,
+        clashing: Callable[[ChangeSet, Outcome], ChangeSet] = lambda _reverted, _outcome: NOTHING,
         further: Callable[[Outcome], bool] = lambda _outcome: False,
         most: int = _MOST,
     ) -> None:

@@ -117,7 +117,10 @@ def search(
     with Solver(_worthwhile_limits(limits.solver, run)) as solver:
         bad = oracle.tree_outcome(oracle.tree_of(NOTHING))
         variants = RunsAsBuilds(
-            oracle, tracing.missing, tracing.clashing, lambda outcome: tracing.further(outcome, bad)
+            oracle,
+            tracing.missing,
+            lambda reverted, outcome: tracing.clashing(reverted, outcome, bad),
+            lambda outcome: tracing.further(outcome, bad),
         )
         execution = tracing.execution or UntracedExecution(in_order(tracing.executed))
         live = {change.id: change for change in wanted.changes.live}

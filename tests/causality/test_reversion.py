@@ -264,6 +264,68 @@ def test_what_the_test_does_not_execute_need_not_go_along() -> None:
     assert len(oracle.asked) <= 3
 
 
+def test_what_a_second_change_does_wrong_is_undone_with_the_first() -> None:
+    """Without c1 the test fails further on, or as ever by another line, of which c2 is told; c3's other failure tells
+    of c2 as well, but the test came no further by it.
+    """
+    told = {frozenset({"c1"}): frozenset({"c2"}), frozenset({"c3"}): frozenset({"c2"})}
+    for first, furthered in ((DIFFERENT, True), (Outcome(Verdict.FAIL), False)):
+
+        def failing(reverted: ChangeSet, first: Outcome = first) -> Outcome:
+            if reverted == {"c1"}:
+                return first
+            return repaired_by({"c1", "c2"})(reverted) if "c1" in reverted else DIFFERENT
+
+        def further(reverted: ChangeSet, furthered: bool = furthered) -> bool:
+            return furthered and reverted == {"c1"}
+
+        oracle = Counting(failing)
+        trials = Trials(
+            oracle,
+            AuxiliarySearch(lambda _: True, made(5), ids(5)),
+            clashing=lambda reverted: told.get(reverted, NOTHING),
+            came_further=further,
+        )
+        found = Reversion(trials, made(5)).leading(["c3", "c1"])
+        assert found == Root(frozenset({"c1", "c2"}), NOTHING, minimal=True)
+        assert oracle.asked[:3] == [{"c3"}, {"c1"}, {"c1", "c2"}]
+
+
+@pytest.mark.parametrize(("needs", "tried"), [(1, True), (5, True), (6, False)])
+def test_a_leading_change_is_tried_with_the_few_that_its_text_needs(
+    needs: int, *, tried: bool
+) -> None:
+    """So many others define what c1's text uses."""
+    needed = in_order(ids(9) - {"c1"})[:needs]
+
+    def suspicion(reverted: ChangeSet) -> str:
+        missing = [each for each in needed if "c1" in reverted and each not in reverted]
+        return "\n".join(f"'name{each[1:]}' is not defined" for each in missing)
+
+    oracle = Counting(repaired_by({"c1", *needed}))
+    changes = {f"c{n}": change(n, patch=f"+name{n}") for n in range(1, 10)}
+    auxiliary = AuxiliarySearch(lambda _: True, changes, ids(9), Standing(suspicion, proves=False))
+    found = Reversion(Trials(oracle, auxiliary), changes, executed=ids(9)).leading(["c1"])
+    assert found == (Root(frozenset({"c1"}), frozenset(needed), minimal=True) if tried else None)
+    assert bool(oracle.asked) is tried
+
+
+def test_what_went_along_is_not_tried_alone_where_it_failed_with_more_undone() -> None:
+    """c1 needs c2 by its text; with c1 put back the test fails as ever, and c2 was undone there too."""
+
+    def suspicion(reverted: ChangeSet) -> str:
+        return "'name2' is not defined" if "c1" in reverted and "c2" not in reverted else ""
+
+    oracle = Counting(repaired_by({"c1", "c2", "c3"}))
+    changes = {f"c{n}": change(n, patch=f"+name{n}") for n in range(1, 5)}
+    auxiliary = AuxiliarySearch(lambda _: True, changes, ids(4), Standing(suspicion, proves=False))
+    reversion = Reversion(Trials(oracle, auxiliary), changes, executed=ids(4))
+    found = reversion.settle(frozenset({"c1", "c3"}), ["c1", "c3"])
+    assert found == Root(frozenset({"c1", "c3"}), frozenset({"c2"}), minimal=True)
+    assert {"c3", "c2"} in oracle.asked
+    assert {"c2"} not in oracle.asked
+
+
 @settings(max_examples=100)
 @given(
     st.integers(),

@@ -74,7 +74,11 @@ def test_a_variant_that_lacks_something_clashes_with_who_took_it_away() -> None:
     calls = _hunk(1, 10, "opened", "-    return client(url, **kwargs)", "+    return client(url)")
     beside = _hunk(2, 12, "opened", "-    x = 1", "+    x = 2")
     took = _hunk(3, 30, "client", "-def client(url, **kwargs):", "+def client(url, quiet=False):")
-    clashes = python_clashes({each.id: each for each in (calls, beside, took)})
+    asked = python_clashes({each.id: each for each in (calls, beside, took)})
+
+    def clashes(reverted: ChangeSet, outcome: Outcome) -> ChangeSet:
+        return asked(reverted, outcome, Outcome(Verdict.FAIL))
+
     shown = "lib.py:10: in opened\n    return client(url, **kwargs)\nlib.py:12: TypeError\n"
     said = "TypeError: client() got an unexpected keyword argument 'pool'"
     lacking = _failed_otherwise(said, shown)
@@ -95,11 +99,48 @@ def test_a_variant_whose_call_does_not_fit_clashes_with_who_altered_it_or_its_fu
         b"def resolve(a):\n    return a\n\n\nHANDED = partial(resolve)\n",
         b"def resolve(a, b):\n    return a + b\n\n\nHANDED = partial(resolve, 1)\n",
     )
-    clashes = python_clashes({each.id: each for each in (head, body, given)}, lambda _: texts)
+    asked = python_clashes({each.id: each for each in (head, body, given)}, lambda _: texts)
+
+    def clashes(reverted: ChangeSet, outcome: Outcome) -> ChangeSet:
+        return asked(reverted, outcome, Outcome(Verdict.FAIL))
+
     said = "ERROR\nTypeError: resolve() missing 1 required positional argument: 'b'\n"
     assert clashes(frozenset({"c3", "c2"}), _failed_otherwise("assert not errors", said)) == {"c1"}
     assert clashes(frozenset({"c1"}), _failed_otherwise("assert not errors", said)) == {"c3"}
     assert not clashes(NOTHING, Outcome(Verdict.FAIL, None, said))
+
+
+RAISED = """
+    def take(data):
+        print(1)
+>       {text}
+E       KeyError: 'result'
+
+lib.py:{line}: KeyError
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "kind", "clash"),
+    [
+        (12, "if data['result'] in known:", FailureKind.EXCEPTION, {"c2"}),
+        (10, "print(data['result'])", FailureKind.EXCEPTION, set()),  # where it was raised before
+        (11, "seen = data['result']", FailureKind.EXCEPTION, set()),  # nobody altered that line
+        (12, "if data['result'] in known:", FailureKind.ASSERTION, set()),
+    ],
+)
+def test_the_same_failure_from_another_line_speaks_of_who_wrote_that(
+    line: int, text: str, kind: FailureKind, clash: set[str]
+) -> None:
+    """A key renamed where it is read, in several lines: each undone alone, it failed as ever (avocado)."""
+    first = _hunk(1, 10, "take", "-    print(data['status'])", "+    print(data['result'])")
+    second = _hunk(2, 12, "take", "-    if data['status']", "+    if data['result']")
+    signature = FailureSignature(kind, message="KeyError: 'result'")
+    bad = RAISED.format(text="print(data['result'])", line=10)
+    then = RAISED.format(text=text, line=line)
+    outcomes = (Outcome(Verdict.FAIL, None, detail, signature) for detail in (then, bad))
+    clashes = python_clashes({"c1": first, "c2": second})
+    assert clashes(frozenset({"c1"}), *outcomes) == clash
 
 
 def _hunk(number: int, line: int, symbol: str, *lines: str) -> Change:

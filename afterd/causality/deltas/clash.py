@@ -40,6 +40,13 @@ def clashing(
     return _wrote(places, left) or _around_old_text(places[0], undone, left, meanings)
 
 
+def written(changes: Changes, reverted: ChangeSet, places: Sequence[Location]) -> ChangeSet:
+    """The change, of those that are left, that wrote the line where a variant failed; where it only added that, the
+    one that wrote the call. ``places`` as in ``clashing``, at least one.
+    """
+    return _wrote(places, differences(changes.values(), reverted, frozenset(changes)))
+
+
 def _wrote(places: Sequence[Location], left: Sequence[Change]) -> ChangeSet:
     """The change that wrote the line; where that only added it, the one that wrote the call."""
     innermost = _writer(places[0], left)

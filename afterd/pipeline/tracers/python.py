@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
-from afterd.causality.deltas.clash import clashing
+from afterd.causality.deltas.clash import clashing, written
 from afterd.causality.deltas.dependencies import Changes
 from afterd.causality.standing import Standing
 from afterd.causality.worth import counted_questions
@@ -24,7 +24,7 @@ from afterd.model.outcome import Outcome, Unresolved
 from afterd.pipeline.runs_as_builds import Clashing
 from afterd.pipeline.tracers.variant_files import variant_files
 from afterd.pipeline.tracing import Tracing, compared_with, twin_of
-from afterd.trace.python.failure import came_further, raised_at
+from afterd.trace.python.failure import came_further, raised_at, raised_elsewhere
 from afterd.trace.python.recorder import RecordedRun
 from afterd.trace.python.source import (
     MissingPieces,
@@ -151,12 +151,15 @@ def python_clashes(live: Changes, texts: Texts = no_texts) -> Clashing:
     """What took away that which a variant's failure says is missing, else what altered how a function is called that it
     says is not called as it must be, else what its lines speak of: a keyword that the function called does not take is
     raised in the calling one, around which nothing else needs to be undone; in old text, what gave a name that it reads
-    another meaning. What was only introduced by what is undone nobody took away: who asks for it wrote the line.
+    another meaning. What was only introduced by what is undone nobody took away: who asks for it wrote the line. Of the
+    bad version's own failure, who wrote the line that it is raised by now.
     """
     files = {change.file for change in live.values()}
     meanings = partial(altered_meanings, texts=texts)
 
-    def clashes(reverted: ChangeSet, outcome: Outcome) -> ChangeSet:
+    def clashes(reverted: ChangeSet, outcome: Outcome, bad: Outcome) -> ChangeSet:
+        if places := raised_elsewhere(outcome, bad, files):
+            return written(live, reverted, places)
         otherwise = outcome.reason is Unresolved.DIFFERENT_FAILURE
         said = outcome.signature.message if otherwise and outcome.signature else ""
         undone = [live[each] for each in live.keys() & reverted]

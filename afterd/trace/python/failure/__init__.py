@@ -14,7 +14,13 @@ from afterd.trace.python.failure.failures import (
     output_predicate,
     reported_failures,
 )
-from afterd.trace.python.failure.further import came_as_far, came_further, moved, raised_at
+from afterd.trace.python.failure.further import (
+    came_as_far,
+    came_further,
+    moved,
+    raised_at,
+    raised_elsewhere,
+)
 from afterd.trace.python.failure.hangs import never_left
 
 __all__ = [
@@ -32,5 +38,6 @@ __all__ = [
     "never_left",
     "output_predicate",
     "raised_at",
+    "raised_elsewhere",
     "reported_failures",
 ]

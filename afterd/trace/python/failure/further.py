@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from afterd.execution.failures.values import meant_file
 from afterd.model.location import Location
-from afterd.model.outcome import FailureKind, Outcome, Unresolved
+from afterd.model.outcome import FailureKind, Outcome, Unresolved, Verdict
 
 _PLACE = re.compile(
     r'^(?:(?P<file>[^:\s]+\.py):(?P<line>\d+): |\s+File "(?P<path>[^"\n]+)", line (?P<number>\d+))',
@@ -27,8 +27,25 @@ def raised_at(outcome: Outcome, files: Collection[str]) -> list[Location]:
 
     They are lines of the variant that was run. Empty for any other outcome.
     """
-    if outcome.reason is not Unresolved.DIFFERENT_FAILURE:
+    return _places(outcome, files) if outcome.reason is Unresolved.DIFFERENT_FAILURE else []
+
+
+def raised_elsewhere(outcome: Outcome, as_: Outcome, files: Collection[str]) -> list[Location]:
+    """The same of a test that failed as another time, where the line of these files that raised it is another one: what
+    is wrong there is wrong in a second place, to which the other run did not come. Empty for any other outcome.
+    """
+    signature, line = outcome.signature, _raising_line(outcome)
+    raised = signature is not None and signature.kind is FailureKind.EXCEPTION
+    same = outcome.verdict is Verdict.FAIL and raised
+    if not (same and line and _raising_line(as_) and line != _raising_line(as_)):
         return []
+    innermost = _innermost_file(outcome)
+    places = _places(outcome, files)
+    named = {PurePosixPath(place.file).name for place in places[:1]}
+    return places if innermost in named else []
+
+
+def _places(outcome: Outcome, files: Collection[str]) -> list[Location]:
     return [
         Location(file, int(match["line"] or match["number"]))
         for match in reversed(list(_PLACE.finditer(outcome.detail)))
