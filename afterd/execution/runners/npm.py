@@ -17,6 +17,7 @@ from afterd.execution.process import ProcessResult
 from afterd.execution.runners.installed import installed
 from afterd.execution.runners.npm_ava import failed_titles, wanted_title
 from afterd.execution.runners.npm_imports import lacks_itself, needs_no_build
+from afterd.execution.runners.npm_missing import missing_packages
 from afterd.execution.runners.npm_scripts import (
     KINDS,
     REPORT,
@@ -84,7 +85,7 @@ class Npm:
         builds = () if ready == tests and (tests or compiles) else _builds(scripts)
         return Detected(
             self.name,
-            script(_install(root), *builds),
+            script(_install(root), missing_packages(), *builds),
             _command(calls, parts),
             f"Found package.json: testing with its script `{command}`{f' (that is {told})' if told else ''}.",
             unbuilt=frozenset(each.relative_to(root).as_posix() for each in ready if builds),
