@@ -14,7 +14,7 @@ from afterd.execution.executors import Job
 from afterd.vcs.lacking import note_lacking
 from afterd.vcs.repository import parse_range
 from afterd.vcs.trees import TreeReader
-from afterd.workspace import Suite, Workspace, given_recipe, typed_names
+from afterd.workspace import Suite, Workspace, given_recipe, name_of_a_runner, typed_names
 
 
 def begin_bad_run(workspace: Workspace, settings: Settings) -> Suite | None:
@@ -23,9 +23,9 @@ def begin_bad_run(workspace: Workspace, settings: Settings) -> Suite | None:
     The suite is that command's; None where nothing was begun. Raises RepositoryError for what is no range.
     """
     given = settings.test and settings.diff is None and not settings.tests
-    if (
-        not given or typed_names(settings.test) or workspace.asked is not None
-    ):  # another may have answered meanwhile
+    if not given or workspace.asked is not None:  # another may have answered meanwhile
+        return None
+    if typed_names(settings.test) or name_of_a_runner(settings, workspace.repository.workdir or ""):
         return None
     revisions = parse_range(workspace.repository, settings.range, settings.good or None)
     note_lacking(workspace.objects, revisions.good, revisions.bad)

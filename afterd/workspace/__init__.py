@@ -1,7 +1,12 @@
 """What an explanation, a suite and a ranking work in: an open repository, its changes, its tests."""
 
 from afterd.workspace.brought_files import words_of_command
-from afterd.workspace.named_tests import file_of_test, is_asked_for, typed_names
+from afterd.workspace.named_tests import (
+    file_of_test,
+    is_asked_for,
+    name_of_a_runner,
+    typed_names,
+)
 from afterd.workspace.phases import Phase, PhaseClock
 from afterd.workspace.suites import (
     FailingTest,
@@ -45,6 +50,7 @@ __all__ = [
     "is_asked_for",
     "is_python_suite",
     "is_uncounted_suite",
+    "name_of_a_runner",
     "opened_workspace",
     "python_request",
     "range_between",

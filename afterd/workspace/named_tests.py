@@ -1,8 +1,8 @@
 """Tests that are named where a command is taken: ``tests/test_a.py::test_b`` is a test of the project's own suite.
 
-Names are pytest's ids (a file, with what is in it behind ``::``) and unittest's dotted ones. A command of the same
-name, on PATH or executable in the version, comes first. In a list of names a file, a class or a function stands for
-all tests in it.
+Names are pytest's ids (a file, with what is in it behind ``::``) and unittest's dotted ones; or one name as another
+runner tells it, where no shell would find a command in it. A command of the same name, on PATH or executable in the
+version, comes first. In a list of names a file, a class or a function stands for all tests in it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,12 @@ _DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)+")
 _FOLDERS = ("", "tests", "test", "src")
 """Where a module may be that a dotted name begins with."""
 _SHELL = ("sh", "-c")
+_OF_A_SHELL = re.compile(r"^[^\s]*[=$`\"'(){};&|<>!*?~]|\s-")
+"""What begins no name of a test: an assignment, a quotation, a pattern, a redirection; nor has one an option."""
+_BUILTIN = frozenset(
+    {".", ":", "[", "case", "cd", "command", "eval", "exec", "exit", "export", "false", "for", "if"}
+    | {"set", "test", "time", "trap", "true", "ulimit", "umask", "unset", "until", "while"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,21 @@ def typed_names(command: Sequence[str]) -> tuple[str, ...]:
     if not words or not all(map(_is_name, words)):
         return ()
     return () if os.sep not in words[0] and shutil.which(words[0]) else words
+
+
+def name_of_a_runner(settings: Settings, home: str) -> str:
+    """What stands where a command is taken and can be none: perhaps a test as its own runner names it; else empty.
+
+    ``home`` is the work tree. What a build or a preparation makes is found by no one yet.
+    """
+    command = settings.test
+    text = command[2] if tuple(command[:2]) == _SHELL and len(command) == 3 else " ".join(command)
+    is_made = settings.build or settings.prepare
+    if not text.strip() or is_made or _OF_A_SHELL.search(text) or _OF_FILE.fullmatch(text):
+        return ""
+    program = text.split()[0]
+    found = shutil.which(program) or (home and shutil.which(os.path.join(home, program)))  # noqa: PTH118
+    return "" if found or program in _BUILTIN else text.strip()
 
 
 def _words(command: Sequence[str]) -> tuple[str, ...]:
@@ -85,6 +106,11 @@ class Version:
             if each is None:
                 raise TestError(self._neither(word))
         return tuple(each for each in found if each)
+
+    def other_name(self, settings: Settings) -> str:
+        """A test as a runner that is no Python's names it; empty where a command may be meant."""
+        name = name_of_a_runner(settings, self.home)
+        return "" if name and self._is_program(name.split()[0]) else name
 
     def _is_program(self, word: str) -> bool:
         entry = self.reader.lookup(self.tree, os.fsencode(normpath(word)))
@@ -145,9 +171,15 @@ def is_within(test: str, name: str) -> bool:
     parameters.
     """
     rest = test.removeprefix(name)
-    return test == name or (rest != test and rest.startswith(("::", "[", ".")))
+    return test == name or (rest != test and rest.startswith(("::", "[", ".", "/", " > ")))
 
 
 def is_asked_for(test: str, names: Sequence[str]) -> bool:
-    """Whether a failed test is among the named ones; a file that could not be read stands for all in it."""
-    return any(is_within(test, name) or is_within(name, test) for name in names)
+    """Whether a failed test is among the named ones; a file that could not be read stands for all in it.
+
+    Go's tests are often named without their package, which stands before a blank.
+    """
+    of_go = test.partition(" ")[2]
+    return any(
+        is_within(test, name) or is_within(name, test) or is_within(of_go, name) for name in names
+    )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from afterd.config import Settings, command_line
+from afterd.errors import TestError
 from afterd.execution.confinement import Confinement, confined_programs
 from afterd.execution.environment import scrubbed_environment
 from afterd.execution.executors.protocol import Attempt, Job
@@ -45,7 +46,7 @@ from afterd.trace.python.stage import (
 from afterd.vcs.lacking import lacking_key
 from afterd.vcs.trees import TreeReader
 from afterd.vcs.worktree import Slot
-from afterd.workspace.named_tests import NamedTest, Version
+from afterd.workspace.named_tests import NamedTest, Version, typed_names
 from afterd.workspace.test_command import (
     asked_interpreter,
     assigned_variables,
@@ -177,13 +178,29 @@ def started_python(recipe: Recipe) -> PythonCommand | None:
 
 def suite_of(workspace: Workspace, settings: Settings, tree: str, progress: Progress) -> Suite:
     """How all tests of a version are run; TestError where none are found."""
-    named = _version(workspace, settings, tree).named_tests(settings)
-    if settings.test and not named:
+    version, neither = _version(workspace, settings, tree), None
+    try:
+        named = version.named_tests(settings)
+    except TestError as error:  # a test of another runner may be called so
+        named, neither = (), error
+    other = "" if named else version.other_name(settings)
+    if neither and not other:
+        raise neither
+    if settings.test and not (named or other):
         return Suite(given_recipe(workspace, settings))
     progress.stage("looking for tests")
-    found = detected_tests(workspace, settings, tree, named[0].file if named else "")
+    try:
+        found = detected_tests(workspace, settings, tree, named[0].file if named else "")
+    except TestError as error:
+        if not other:
+            raise
+        found, neither = None, neither or error
+    if found is None or (other and isinstance(runner_named(found.runner), NamesTests)):
+        if neither and typed_names(settings.test):
+            raise neither
+        return Suite(given_recipe(workspace, settings))
     progress.stage("found tests", found.sentence)
-    names, command = _named_in(found, named)
+    names, command = _named_in(found, named) if not other else _named_by_runner(found, other)
     extra: Mapping[str, str] = {**workspace.surroundings, **found.extra}
     recipe = Recipe(
         command,
@@ -216,6 +233,11 @@ def _named_in(
     if not command and len(names) == 1:
         command = runner.one_test(found, *names)
     return names, command or found.test
+
+
+def _named_by_runner(found: Detected, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """A test by its runner's own name, and its command; that of all where one cannot be run alone."""
+    return (name,), runner_named(found.runner).one_test(found, name)
 
 
 def run_suite(workspace: Workspace, suite: Suite, tree: str, progress: Progress) -> SuiteRun:

@@ -1,4 +1,4 @@
-"""A package that was dropped in the range: the versions before that ask for it, and the modules are the bad version's."""
+"""A package that was dropped in the range: older versions ask for it, and the modules are the bad version's."""
 
 from __future__ import annotations
 

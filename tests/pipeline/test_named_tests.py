@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -148,3 +149,75 @@ def test_a_named_test_that_passes(tmp_path: Path, make: object) -> None:
     done = afterd("explain", "--test", name, cwd=make(tmp_path / "r"))
     assert done.status == 0, done.err
     assert "test_g passes at the bad version." in " ".join(done.out.split())
+
+
+GO = {
+    "go.mod": "module example.org/m\n\ngo 1.18\n",
+    "calc/calc.go": "package calc\n\nfunc F(x int) int {\n\treturn x + 1\n}\n\nfunc G(x int) int {\n\treturn x\n}\n",
+    "calc/calc_test.go": (
+        'package calc\n\nimport "testing"\n\n'
+        'func TestF(t *testing.T) {\n\tt.Run("one", func(t *testing.T) {\n\t\tif F(1) != 2 {\n\t\t\tt.Fatal(F(1))\n'
+        "\t\t}\n\t})\n}\n\nfunc TestG(t *testing.T) {\n\tif G(1) != 1 {\n\t\tt.Fatal(G(1))\n\t}\n}\n"
+    ),
+    "other/other_test.go": 'package other\n\nimport "testing"\n\nfunc TestG(t *testing.T) {}\n',
+}
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="no Go")
+@pytest.mark.parametrize(
+    ("typed", "test", "change"),
+    [
+        ("example.org/m/calc TestF/one", "example.org/m/calc TestF/one", "c1"),
+        ("TestF", "example.org/m/calc TestF/one", "c1"),
+        ("TestG", "example.org/m/calc TestG", "c2"),
+    ],
+)
+def test_as_go_names_it(tmp_path: Path, typed: str, test: str, change: str) -> None:
+    """With its package or without: a command was all that was taken, and none is called so."""
+    bad = GO["calc/calc.go"].replace("x + 1", "x + 2").replace("return x\n}\n", "return -x\n}\n")
+    path = repository(tmp_path / "r", GO, {"calc/calc.go": bad})
+    assert explained(path, "--test", typed) == {test: (change,)}
+
+
+SHELL = {
+    "CMakeLists.txt": (
+        "cmake_minimum_required(VERSION 3.13)\nproject(p NONE)\nenable_testing()\n"
+        "add_test(NAME sums.one COMMAND grep -q 2 amount WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})\n"
+        "add_test(NAME sums.two COMMAND grep -q 4 other WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})\n"
+    ),
+    "amount": "2\n",
+    "other": "4\n",
+}
+
+
+@pytest.mark.skipif(
+    None in (shutil.which("cmake"), shutil.which("ctest")), reason="no CMake with CTest"
+)
+@pytest.mark.parametrize("typed", [("--test", "sums.two"), ("--", "sums.two")])
+def test_as_ctest_names_it(tmp_path: Path, typed: tuple[str, ...]) -> None:
+    path = repository(tmp_path / "r", SHELL, {"amount": "3\n", "other": "5\n"})
+    assert explained(path, *typed) == {"sums.two": ("c2",)}
+    done = afterd("explain", "--test", "sums.three", cwd=path)
+    done.refused(13, "sums.three", "no such test")
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no node")
+def test_as_npm_names_it(tmp_path: Path) -> None:
+    """A file and its titles."""
+    test = 'const test = require("node:test");\nconst assert = require("node:assert");\n'
+    test += 'const { f, g } = require("./calc.js");\n'
+    test += 'test("it adds", () => assert.strictEqual(f(1), 2));\n'
+    test += 'test("it keeps", () => assert.strictEqual(g(1), 1));\n'
+    code = "exports.f = (x) => {\n  return x + 1;\n};\n\nexports.g = (x) => {\n  return x;\n};\n"
+    bad = code.replace("x + 1", "x + 2").replace("return x;", "return -x;")
+    files = {"package.json": '{"scripts": {"test": "node --test"}}', "calc.js": code}
+    path = repository(tmp_path / "r", {**files, "calc.test.js": test}, {"calc.js": bad})
+    found = explained(path, "--test", "calc.test.js > it keeps")
+    assert found == {"calc.test.js > it keeps": ("c2",)}
+
+
+def test_a_command_that_is_not_there_is_called_one(tmp_path: Path) -> None:
+    """Where the project's runner names its tests otherwise, or none is found."""
+    for make in (of_pytest, lambda path: repository(path, {"a": "1\n"}, {"a": "2\n"})):
+        done = afterd("explain", "--test", "absent-program now", cwd=make(tmp_path / make.__name__))
+        done.refused(13, "absent-program")

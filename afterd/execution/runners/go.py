@@ -13,6 +13,8 @@ from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import has, text
 
 _TEST = re.compile(r" *--- FAIL: (?P<test>\S+)")
+_NAME = re.compile(r"(?:Test|Example|Fuzz)(?:(?![a-z])\w*)(?:/.*)?")
+"""What the language has a test be called."""
 _PACKAGE = re.compile(r"FAIL\t(?P<package>\S+)(?: \[|\t)")
 
 
@@ -58,9 +60,11 @@ class Go:
         return (go, test, "-count=1", "-run", "^$", test_id.partition(" ")[0])
 
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
-        """The test in its package, each level of its name anchored."""
+        """The test in its package, each level of its name anchored; in all packages where none is named."""
         package, _, name = test_id.partition(" ")
         go, test = detected.test[:2]
+        if not name and _NAME.fullmatch(package):
+            return (*detected.test, "-run", anchored_pattern(package))
         if not name:
             return (go, test, "-count=1", package)
         return (go, test, "-count=1", "-v", "-run", anchored_pattern(name), package)

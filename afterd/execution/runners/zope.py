@@ -20,7 +20,8 @@ from afterd.execution.runners.namespaces import repaired_namespaces
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.pytest import configuration_of
 from afterd.execution.runners.python import Python, build_for, python_path
-from afterd.execution.runners.unittest import dotted_id
+from afterd.execution.runners.reading import option
+from afterd.execution.runners.unittest import dotted_id, dotted_name
 from afterd.execution.runners.version_file import version_files, version_variables
 
 _PROGRAM = "zope-testrunner"
@@ -89,7 +90,15 @@ class ZopeTestrunner:
             return (*detected.test, "-m", f"^{module}$", "-t", "^$")
         place, _, name = test_id.rpartition(".")
         place, name = re.escape(place), re.escape(name)
-        return (*detected.test, "-t", rf"^{name} \({place}(?:\.{name})?\)")
+        within = (
+            rf" \({re.escape(test_id)}(?:\.|\)$)"  # what is in a module or a class of that name
+        )
+        return (*detected.test, "-t", rf"^{name} \({place}(?:\.{name})?\)|{within}")
+
+    def name_in(self, detected: Detected, file: str, inside: Sequence[str]) -> str:
+        """The dotted name, from the folder that the tests are looked for in."""
+        start = option(detected.test, "--test-path") or option(detected.test, "--path")
+        return dotted_name(file, start, inside)
 
     def is_unread(self, _detected: Detected, test_id: str, _said: str) -> bool:
         """A module."""
