@@ -99,6 +99,7 @@ def test_one_by_one(tmp_path: Path, arguments: str) -> None:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+    pytest.importorskip("zope.testrunner")
     found = detect(tmp_path)
     runner = runner_named(found.runner)
 
