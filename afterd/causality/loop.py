@@ -241,8 +241,11 @@ class Loop:
 
     def _worth_recording(self, reverted: ChangeSet) -> bool:
         """Whether the own run of a variant that fails otherwise is recorded for what it lacks. Where it must be built
-        for that, or there are commits to bisect, which tell more, only one that came further in the test.
+        for that, or there are commits to bisect, which tell more, only one that came further in the test; none where
+        few changes pass, as what a part of them lacks is among these.
         """
+        if self._reversion.few_pass():
+            return False
         if self._oracles.came_further(reverted):
             return True
         dear = self._standing.proves or self._halving.waits

@@ -170,6 +170,10 @@ class Reversion:
         if uncertainty(guilt) < log2(len(later)):
             self._halving.make(guilt)
 
+    def few_pass(self) -> bool:
+        """Whether so few changes were seen to pass that each is put back at once."""
+        return self._attempts.few_pass()
+
     def failed_otherwise(self) -> list[ChangeSet]:
         """Few changes each, of those that were tried, without which the test fails, but not as the bad version does."""
         return self._attempts.failed_otherwise()
@@ -230,7 +234,7 @@ class Reversion:
             first = self._tried(linked, field, passing)
             field = _costlier(field, _taking_along(field, first))
             trial = self._followed(first, halved=passing is None)
-            left *= passing is not None or not self._tells_another_way(whole, first, trial)
+            left *= not self._tells_otherwise(whole, first, trial, passing)
             field = self._informed(field)
             in_vain += 1
             if trial.passed and (passing is None or trial.shrinks(passing)):
@@ -285,11 +289,17 @@ class Reversion:
             )
             inside = replace(inside, suspects=known)
 
-    def _tells_another_way(self, whole: ChangeSet, first: Trial, followed: Trial) -> bool:
-        """Whether all suspects together fail otherwise, with what stands around them as well: where that failure comes
-        from tells more than parts of what stands there, each of which costs a build.
+    def _tells_otherwise(
+        self, whole: ChangeSet, first: Trial, followed: Trial, passing: Trial | None
+    ) -> bool:
+        """Whether something else tells more than a next hypothesis: where all suspects together fail otherwise, with
+        what stands around them as well, where that failure comes from, as parts of what stands there cost a build
+        each; where a part of few that pass does, to put each of these back, as more parts fail so.
         """
         otherwise = Unresolved.DIFFERENT_FAILURE
+        if passing is not None:
+            few = len(passing.asked) <= SEARCH.put_back
+            return few and followed.outcome.reason is otherwise
         followed_too = self._trials.proves and first.asked == whole and followed is not first
         return followed_too and first.outcome.reason is followed.outcome.reason is otherwise
 

@@ -310,6 +310,26 @@ def test_a_leading_change_is_tried_with_the_few_that_its_text_needs(
     assert bool(oracle.asked) is tried
 
 
+def test_of_few_that_pass_each_is_put_back_once_a_part_fails_in_a_way_of_its_own() -> None:
+    """c1 and c4 need each other: every set with one of them fails otherwise (Portage: a class that lost its base, and
+    who makes it; twelve runs for two of five changes).
+    """
+
+    def failing(reverted: ChangeSet) -> Outcome:
+        return (
+            DIFFERENT if len(reverted & {"c1", "c4"}) == 1 else repaired_by({"c1", "c4"})(reverted)
+        )
+
+    oracle = Counting(failing)
+    reversion = _reversion(oracle, 5)
+    passing = Trial(ids(5), NOTHING, PASS)
+    found = reversion.find_root(_suspects(5), 0.0, passing=passing)
+    assert found == Root(frozenset({"c1", "c4"}), NOTHING, minimal=True)
+    assert (
+        len(oracle.asked) <= 5 + 2 + 1
+    )  # each put back, those before the last again, and a first guess
+
+
 def test_what_went_along_is_not_tried_alone_where_it_failed_with_more_undone() -> None:
     """c1 needs c2 by its text; with c1 put back the test fails as ever, and c2 was undone there too."""
 
