@@ -78,8 +78,16 @@ class Enclosing:
 
     def name(self, line: int) -> str:
         """The name, or ''."""
+        symbol = self.symbol(line)
+        return symbol.name if symbol else ""
+
+    def symbol(self, line: int) -> Symbol | None:
+        """The symbol with its lines; None where there is none."""
         first, found = self._around(line)
-        return enclosing_symbol(found, line - first + 1)
+        symbol = innermost(found, line - first + 1)
+        if symbol is None:
+            return None
+        return Symbol(symbol.name, symbol.start + first - 1, symbol.end + first - 1)
 
     def is_function(self, line: int) -> bool:
         """Whether the symbol is a function: its head has parentheses, and it is no macro."""
@@ -99,12 +107,10 @@ class Enclosing:
 
     def _head(self, line: int) -> bytes:
         """What stands before the brace of the symbol; nothing where there is none."""
-        first, found = self._around(line)
-        symbol = innermost(found, line - first + 1)
+        symbol = self.symbol(line)
         if symbol is None:
             return b""
-        start = first - 1 + symbol.start - 1
-        return b"\n".join(self._lines[start : first - 1 + symbol.end]).partition(b"{")[0]
+        return b"\n".join(self._lines[symbol.start - 1 : symbol.end]).partition(b"{")[0]
 
     def _around(self, line: int) -> tuple[int, tuple[Symbol, ...]]:
         """The first line of the piece around a line, and the symbols in it."""

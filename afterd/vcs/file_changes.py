@@ -25,6 +25,7 @@ from afterd.vcs.hunks import Hunk, SourceText, difference, smallest_hunks, split
 from afterd.vcs.inline_tests import spans_of_tests
 from afterd.vcs.kinds import FileRules, is_generated, kind_of
 from afterd.vcs.moved_text import MovedText, Origin, Source
+from afterd.vcs.other_functions import without_accidents
 from afterd.vcs.paths import path_text, refusal
 from afterd.vcs.renumbered import Renumbered
 from afterd.vcs.tokens import Language, language_of
@@ -224,6 +225,9 @@ class FileChanges:
             return list(self.origin.hunks)
         if self._both_files:
             found = difference(self._good.content, self._bad.content)
+            if self.language is Language.C:
+                texts, symbols = (self._good, self._bad), (self._good_symbols, self._bad_symbols)
+                found = without_accidents(found, *texts, *symbols)
             braced = self.language.braced
             return [*balanced(found, self._good, self._bad)] if braced else found
         return [Hunk(_NO_LINES, _all_lines(self._bad))] if self.is_divisible else []
