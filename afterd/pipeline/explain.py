@@ -37,6 +37,7 @@ from afterd.pipeline.on_record import narrowed_range
 from afterd.pipeline.red_behind import may_be_red_behind
 from afterd.pipeline.red_otherwise import (
     RED_AT_BOTH,
+    lack_at_good,
     lack_sentence,
     lack_told,
     otherwise_clause,
@@ -429,7 +430,7 @@ def _from_last_green(
     tests only for the first one, where nothing was found for that. Not where later commits told enough (``seen``).
     """
     unexplained = unanswered(case, wanted, oracle, confirmation)
-    if lack := lack_sentence(case, wanted, confirmation.good) or unfound_sentence(
+    if lack := lack_at_good(case, wanted, confirmation) or unfound_sentence(
         case, wanted, confirmation
     ):
         return unexplained(Status.BROKEN, lack)

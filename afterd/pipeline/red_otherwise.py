@@ -23,6 +23,15 @@ def lack_sentence(case: Case, wanted: Range, outcome: Outcome | None) -> str:
     return "" if outcome is None else lack_told(case, wanted, _words(outcome))
 
 
+def lack_at_good(case: Case, wanted: Range, confirmation: Confirmation) -> str:
+    """What the good version fails for want of, as a sentence that names the version where the bad one does not want it:
+    a project that dropped a package asks its users for none of it.
+    """
+    lack = lack_sentence(case, wanted, confirmation.good)
+    alone = lack and not lack_sentence(case, wanted, confirmation.bad)
+    return f"At the good version: {lack}" if alone else lack
+
+
 def lack_told(case: Case, wanted: Range, said: str) -> str:
     """What is not installed, by what was said, as a sentence; else empty."""
     if lack_of(said) is None:

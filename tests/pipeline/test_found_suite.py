@@ -148,6 +148,20 @@ def test_what_is_missing_at_both_ends_is_said_and_no_history_walked(tmp_path: Pa
     assert "history" not in done.err
 
 
+def test_what_only_the_good_version_lacks_is_said_of_it(tmp_path: Path) -> None:
+    """A project that dropped a package (cleo's rapidfuzz): which version asks for it was not said."""
+    good = "def f(x):\n    import absent_here\n\n    return x + 1\n"
+    test = "from a import f\n\n\ndef test_f():\n    assert f(1) == 2\n"
+    where = repository(
+        tmp_path / "r", {"a.py": good, "test_a.py": test}, {"a.py": "def f(x):\n    return x + 2\n"}
+    )
+    command = (sys.executable, "-m", "pytest", "-q", "test_a.py")
+    done = afterd("explain", "HEAD~1..HEAD", "--", *command, cwd=where)
+    said = " ".join(done.out.split())
+    assert "At the good version: The environment of" in said
+    assert "lacks the module absent_here; install it: `" in said
+
+
 def test_a_module_of_the_bad_version_alone_is_nothing_to_install(tmp_path: Path) -> None:
     """The slot that is free holds the good version then: `pip install checks` was the advice."""
     checks = (
