@@ -216,6 +216,67 @@ def test_as_npm_names_it(tmp_path: Path) -> None:
     assert found == {"calc.test.js > it keeps": ("c2",)}
 
 
+PHP = """<?php
+class SumTest extends \\PHPUnit\\Framework\\TestCase {
+    public function testF() { $this->assertSame(2, (int) file_get_contents("amount")); }
+    public function testG() { $this->assertSame(4, (int) file_get_contents("other")); }
+}
+"""
+RUST = """\
+pub fn f(x: i32) -> i32 {
+    x + 1
+}
+
+pub fn g(x: i32) -> i32 {
+    x
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn adds() {
+        assert_eq!(super::f(1), 2);
+    }
+
+    #[test]
+    fn keeps() {
+        assert_eq!(super::g(1), 1);
+    }
+}
+"""
+AMOUNTS = {"amount": "2\n", "other": "4\n"}
+WRONG = {"amount": "3\n", "other": "5\n"}
+
+
+@pytest.mark.skipif(shutil.which("phpunit") is None, reason="no phpunit")
+def test_as_phpunit_names_it(tmp_path: Path) -> None:
+    suite = '<testsuite name="a"><directory>tests</directory></testsuite>'
+    settings = f"<phpunit><testsuites>{suite}</testsuites></phpunit>"
+    files = {"phpunit.xml": settings, "tests/SumTest.php": PHP, **AMOUNTS}
+    path = repository(tmp_path / "r", files, WRONG)
+    assert explained(path, "--test", "SumTest::testG") == {"SumTest::testG": ("c2",)}
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="no Cargo")
+def test_as_cargo_names_it(tmp_path: Path) -> None:
+    manifest = '[package]\nname = "sums"\nversion = "0.1.0"\nedition = "2021"\n'
+    files = {"Cargo.toml": manifest, "src/lib.rs": RUST, ".gitignore": "target\n"}
+    bad = RUST.replace("x + 1", "x + 2").replace("    x\n", "    -x\n")
+    path = repository(tmp_path / "r", files, {"src/lib.rs": bad})
+    assert explained(path, "--test", "tests::keeps") == {"tests::keeps": ("c2",)}
+
+
+@pytest.mark.skipif(
+    None in (shutil.which("meson"), shutil.which("ninja")), reason="no Meson with Ninja"
+)
+def test_as_meson_names_it(tmp_path: Path) -> None:
+    build = "project('p')\ngrep = find_program('grep')\n"
+    build += "test('sums one', grep, args: ['-q', '2', meson.source_root() / 'amount'])\n"
+    build += "test('sums two', grep, args: ['-q', '4', meson.source_root() / 'other'])\n"
+    path = repository(tmp_path / "r", {"meson.build": build, **AMOUNTS}, WRONG)
+    assert explained(path, "--test", "sums two") == {"sums two": ("c2",)}
+
+
 def test_a_command_that_is_not_there_is_called_one(tmp_path: Path) -> None:
     """Where the project's runner names its tests otherwise, or none is found."""
     for make in (of_pytest, lambda path: repository(path, {"a": "1\n"}, {"a": "2\n"})):
