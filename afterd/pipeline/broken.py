@@ -117,7 +117,7 @@ class _Look:
         changed = sorted(self._changed_by_several(aside), key=self._size)[:few]
         asked = (*sorted(aside.broke, key=self._size), *unclear, *changed)
         if asked:
-            tests = tuple(self.suite.test(name) for name in asked)
+            tests = tuple(self._as_asked(self.suite.test(name)) for name in asked)
             rest = replace(
                 aside,
                 unclear=tuple(set(aside.unclear) - set(unclear)),
@@ -134,6 +134,14 @@ class _Look:
                 green = f"{first_names(self._named, REPORT.named)} {passes}"
             return Broken(self.suite, reason=f"{green} at the bad version.")
         return self._nothing_broke(aside, seen)
+
+    def _as_asked(self, test: FailingTest) -> FailingTest:
+        """A test that was asked for by its name, and whose runner names none when it runs it alone, by that name."""
+        found, recipe = self.suite.found, self.suite.recipe
+        is_alone = len(self.suite.named) == 1 and found is not None and recipe.test != found.test
+        if not is_alone or test.recipe.test_id != recipe.test_id:
+            return test
+        return replace(test, recipe=replace(test.recipe, test_id=self.suite.named[0]))
 
     def _changed_by_several(self, aside: _Ends) -> tuple[str, ...]:
         """Where nothing else broke, the tests whose text changed, if by several commits: what the last of them did

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from npm_packages import NoNpmError, npm
 from pipeline_runs import afterd, repository
 
 CODE = "def f(x):\n    return x + 1\n\n\ndef g(x):\n    return x\n"
@@ -275,6 +276,22 @@ def test_as_meson_names_it(tmp_path: Path) -> None:
     build += "test('sums two', grep, args: ['-q', '4', meson.source_root() / 'other'])\n"
     path = repository(tmp_path / "r", {"meson.build": build, **AMOUNTS}, WRONG)
     assert explained(path, "--test", "sums two") == {"sums two": ("c2",)}
+
+
+def test_what_mocha_runs_alone_has_its_name(tmp_path: Path) -> None:
+    """It was "the test suite": of one test it makes no report (deep-eql)."""
+    code = "exports.f = (x) => {\n  return x + 1;\n};\n"
+    test = 'const assert = require("assert");\nconst { f } = require("../calc.js");\n'
+    test += 'describe("f", () => { it("adds", () => assert.strictEqual(f(1), 2)); });\n'
+    files = {"package.json": '{"scripts": {"test": "mocha"}}', ".gitignore": "node_modules\n"}
+    files |= {"calc.js": code, "test/calc.js": test}
+    path = repository(tmp_path / "r", files, {"calc.js": code.replace("+ 1", "+ 2")})
+    try:
+        npm(path, "install", "--no-save", "mocha@10")
+    except NoNpmError as error:
+        pytest.skip(str(error))
+    name = "test/calc.js > f adds"
+    assert explained(path, "--test", name) == {name: ("c1",)}
 
 
 def test_a_command_that_is_not_there_is_called_one(tmp_path: Path) -> None:
