@@ -57,6 +57,7 @@ from afterd.trace.python.failure import (
 from afterd.trace.python.read import (
     Frame,
     Influence,
+    Node,
     Steps,
     Trace,
     location,
@@ -335,8 +336,15 @@ class PythonExecution:
 
     def executed_changes(self) -> Sequence[ChangeId]:
         """Changes the failing run executed, last executed first; then those only green ran."""
-        found = executed_changes(self.steps, self.ties, self._failing_frames())
-        removed = () if self.green is None else removed_changes(self.green.trace, self.ties)
+        mine: set[Node | None] = {frame.node for frame in self.trace.frames}
+        if self.green is None:
+            return executed_changes(self.steps, self.ties, self._failing_frames(), mine)
+        theirs = {frame.node for frame in self.green.trace.frames}
+        bad, good = self.alignment.matching.bad, self.alignment.matching.good
+        here = mine.union(map(bad.get, theirs))
+        there = theirs.union(good.get(node) for node in mine if node is not None)
+        found = executed_changes(self.steps, self.ties, self._failing_frames(), here)
+        removed = removed_changes(self.green.trace, self.ties, there)
         return list(dict.fromkeys([*found, *removed]))
 
     def work(self) -> int:

@@ -555,6 +555,54 @@ def test_guilty_change_is_behind_the_failure(name: str, tmp_path: Path) -> None:
     assert "c1" in execution.executed_changes()
 
 
+HEADS = """\
+MADE = []
+
+
+def registered(function):
+    MADE.append(function)
+    return function
+
+
+class A:
+    def called({0}self):
+        return {1}
+
+    def ended({0}self):
+        return 2
+
+    def aside({0}self):
+        return 3
+
+    @registered
+    def noted({0}self):
+        return 4
+
+
+def f(a):
+    return a.called() + ({1} == 1 or a.ended())
+"""
+
+
+def test_a_function_that_neither_run_came_into_was_not_executed(tmp_path: Path) -> None:
+    """Every head of the class is another one; one method is called in both runs, one in the failing run alone, one has
+    a decorator that got it, and one is defined and no more.
+    """
+    test = "from lib import A, f\ndef test():\n    assert f(A()) == 2\n"
+    old, new = HEADS.format("", 1), HEADS.format("__", 5).replace("__self", "self, *_")
+    good, bad = ({"lib.py": text, "test_lib.py": test} for text in (old, new))
+    execution = traced_pair(tmp_path, good, bad)
+    executed = execution.executed_changes()
+    lines = new.splitlines()
+    said = {
+        lines[change.new.start - 1].strip(): change.id in executed for change in execution.changes
+    }
+    assert said["def called(self, *_):"]
+    assert said["def ended(self, *_):"]
+    assert said["def noted(self, *_):"]
+    assert not said["def aside(self, *_):"]
+
+
 KEPT = """\
 class Kept:
     def __init__(self, size=2, step=7, *rest, **options):
