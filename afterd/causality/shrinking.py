@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import inf
 
 from afterd.causality.attempts import Attempts
-from afterd.causality.deltas.dependencies import Changes, by_file
+from afterd.causality.deltas.dependencies import Changes, by_file, home
 from afterd.causality.deltas.needed import Needed
 from afterd.causality.trials import BudgetSpentError, Trial
 from afterd.limits import SEARCH
@@ -102,10 +102,19 @@ class Shrinking:
         took them along they were put back one by one, a run each.
         """
         acting = passing.asked & self._executed
-        if acting and len(passing.asked - acting) > 1 and not self._attempts.failed_within(acting):
-            trial = self._attempts.make(acting)
-            if trial.shrinks(passing) and trial.reverted != passing.reverted:
-                yield trial
+        whole = self._with_their_functions(acting, passing.asked)
+        for part in dict.fromkeys((acting, whole)):
+            if part and len(passing.asked - part) > 1 and not self._attempts.failed_within(part):
+                trial = self._part(passing, part)
+                if trial.shrinks(passing) and trial.reverted != passing.reverted:
+                    yield trial
+                    return
+
+    def _with_their_functions(self, acting: ChangeSet, among: ChangeSet) -> ChangeSet:
+        """Some changes with all of the functions that these stand in: of a head and its body one alone is no text."""
+        homes = {each: home(self._changes[each]) for each in among if each in self._changes}
+        functions = {homes[each] for each in acting if len(homes.get(each, ())) > 1}
+        return acting | {each for each, own in homes.items() if own in functions}
 
     def _lean(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:  # noqa: ARG002 - as its like
         """Without the many that the test does not execute: each run to come is clearer."""

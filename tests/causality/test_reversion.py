@@ -328,6 +328,26 @@ def test_of_few_that_pass_each_is_put_back_once_a_part_fails_in_a_way_of_its_own
     assert len(oracle.asked) <= 5 + 1  # each put back, and a first guess
 
 
+def test_what_the_test_executes_is_tried_with_all_of_its_functions() -> None:
+    """Two changes a function, a head and its body: one alone is no text (nicotine-plus, whose messages' methods all got
+    other parameters: twelve runs of ever fewer came to what the test executes).
+    """
+
+    def torn(reverted: ChangeSet) -> str:
+        halves = (len(reverted & {f"c{n}", f"c{n + 1}"}) for n in range(1, 41, 2))
+        return "SyntaxError" if 1 in halves else ""
+
+    oracle = Counting(repaired_by({"c1", "c2", "c5", "c6"}))
+    changes = made(40, a_file=40, a_function=2)
+    standing = Standing(torn, proves=False, certain=torn)
+    trials = Trials(oracle, AuxiliarySearch(lambda _: True, changes, ids(40), standing))
+    reversion = Reversion(trials, changes, executed=frozenset({"c1", "c6"}))
+    found = reversion.settle(ids(40), [])
+    assert found is not None
+    assert found.changes | found.auxiliary == {"c1", "c2", "c5", "c6"}
+    assert oracle.asked[:2] == [ids(40), {"c1", "c2", "c5", "c6"}]
+
+
 def test_what_went_along_is_not_tried_alone_where_it_failed_with_more_undone() -> None:
     """c1 needs c2 by its text; with c1 put back the test fails as ever, and c2 was undone there too."""
 
