@@ -110,8 +110,7 @@ class Reversion:
         for change in first:
             alone = frozenset([change])
             if alone not in self._attempts.seen and self._stands_with_few(alone):
-                trial = self._attempts.make(alone)
-                trial = self._followed_on(trial)
+                trial = self._followed_on(self._attempts.make(alone))
                 if trial.passed:
                     return self._shrinking.settled(trial, first)
         return None
@@ -354,9 +353,10 @@ class Reversion:
         """A trial; where its test fails further on than the bad version's, or as that does by another line, without
         what the failure there speaks of as well: what one change did wrong another did in a second place.
         """
-        clash = self._noted_clash(trial)
-        fails_on = trial.outcome.verdict is Verdict.FAIL or self._trials.came_further(trial)
-        return self._followed(trial, halved=False) if clash and fails_on else trial
+        if trial.outcome.verdict is Verdict.FAIL or self._trials.came_further(trial):
+            return self._followed(trial, halved=False)
+        self._noted_clash(trial)
+        return trial
 
     def _noted_clash(self, trial: Trial) -> ChangeSet:
         """What a trial's other failure says must be undone as well, which later trials are chosen by."""

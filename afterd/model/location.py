@@ -35,6 +35,11 @@ class LineSpan:
         return self.start + self.count
 
     @property
+    def before(self) -> int:
+        """How many lines stand before the span."""
+        return self.start - 1 if self.count else self.start
+
+    @property
     def lines(self) -> range:
         """The span's lines; of an empty one the two between which it is."""
         return range(self.start, self.end if self.count else self.start + 2)

@@ -20,8 +20,8 @@ _NOTE = "The bad version does not build, and the good one does: what is explaine
 
 def broken_build(
     workspace: Workspace, settings: Settings, wanted: Range, suite: Suite, progress: Progress
-) -> tuple[Broken, Range] | None:
-    """The build as what broke, and the range in which that is looked for; None where the bad version builds, where the
+) -> tuple[Range, Broken] | None:
+    """The range in which what broke is looked for, and the build as that; None where the bad version builds, where the
     good one does not either, and where what is missing, or a newer compiler, is what stands in the way.
 
     Where the good version does not build with the bad one's test files, what these need is among what broke it.
@@ -36,7 +36,7 @@ def broken_build(
     tests = frozenset(each.id for each in wanted.changes.changes if each.pruned == KEPT_TEST)
     for within in (wanted, taking_part(wanted, tests)):
         if _built(workspace, suite, within.variants.tree(within.everything)).outcome.passed:
-            return Broken(suite, (suite.build(),), (_NOTE,)), within
+            return within, Broken(suite, (suite.build(),), (_NOTE,))
     return None
 
 

@@ -154,7 +154,7 @@ def _explain(
             build = broken_build(workspace, settings, wanted, broken.suite, heard)
             if build is None:
                 raise
-            found = _each_explained(workspace, settings, build[1], build[0], heard, note)
+            found = _each_explained(workspace, settings, *build, heard, note)
         if answered and all(each.status is Status.EXPLAINED for each in found):
             heard = answered(found)
         with clock.during(Phase.RANK):

@@ -39,7 +39,7 @@ def _closing(hunks: Sequence[Hunk], first: int, good: SourceText, bad: SourceTex
 
 def _parted(one: Hunk, other: Hunk, bad: SourceText) -> bool:
     """Whether a word stands between two hunks."""
-    return any(map(_WORD.search, bad.lines[_gap(one.new) + one.new.count : _gap(other.new)]))
+    return any(map(_WORD.search, bad.lines[one.new.before + one.new.count : other.new.before]))
 
 
 def _opened(hunk: Hunk, good: SourceText, bad: SourceText) -> int:
@@ -47,7 +47,7 @@ def _opened(hunk: Hunk, good: SourceText, bad: SourceText) -> int:
     before, after = good.layout, bad.layout
     if before is None or after is None:
         return 0
-    old, new = _gap(hunk.old), _gap(hunk.new)
+    old, new = hunk.old.before, hunk.new.before
     left = before.depth[old + hunk.old.count] - before.depth[old]
     return left - (after.depth[new + hunk.new.count] - after.depth[new])
 
@@ -60,10 +60,5 @@ def _joined(one: Hunk, other: Hunk) -> Hunk:
 
 
 def _span(one: LineSpan, other: LineSpan) -> LineSpan:
-    begin = _gap(one)
-    return span_after(begin, _gap(other) + other.count - begin)
-
-
-def _gap(span: LineSpan) -> int:
-    """The gap before the span's first line."""
-    return span.start - 1 if span.count else span.start
+    begin = one.before
+    return span_after(begin, other.before + other.count - begin)

@@ -17,7 +17,6 @@ import pygit2
 
 from afterd.limits import GIT, ChangeLimits
 from afterd.model.change import Change, ChangeForm, ChangeId, ChangeList
-from afterd.model.location import LineSpan
 from afterd.vcs.commit_parts import Part
 from afterd.vcs.file_changes import FileChanges, file_pairs, moved_text, renames
 from afterd.vcs.history import commits_of_range
@@ -49,9 +48,9 @@ class _Steps:
     """What a commit did to the lines of a file, ready to be asked: hunks lie apart and in order."""
 
     def __init__(self, hunks: Sequence[Hunk]) -> None:
-        self._begins = [_gap(hunk.new) for hunk in hunks]
-        self._ends = [_gap(hunk.new) + hunk.new.count for hunk in hunks]
-        self._origins = [_gap(hunk.old) for hunk in hunks]
+        self._begins = [hunk.new.before for hunk in hunks]
+        self._ends = [hunk.new.before + hunk.new.count for hunk in hunks]
+        self._origins = [hunk.old.before for hunk in hunks]
         after = [origin + hunk.old.count for origin, hunk in zip(self._origins, hunks, strict=True)]
         growth = (old - new for old, new in zip(after, self._ends, strict=True))
         self._shifts = [0, *growth]  # of what follows the first i hunks
@@ -293,13 +292,8 @@ class _Views:
 
 def _first_question(change: Change, divided: Container[str]) -> tuple[_Question, bytes]:
     """What is asked of a change: of a file that was added and has changes in it, only who added it."""
-    begin = _gap(change.new)
+    begin = change.new.before
     added = change.form is ChangeForm.ADDED and change.file in divided
     form = ChangeForm.DELETED if added else change.form
     asked = _Question(change.id, form, begin, begin + change.new.count)
     return asked, path_bytes(change.file)
-
-
-def _gap(span: LineSpan) -> int:
-    """The gap before the span's first line: lines of a file lie between gaps 0, 1, 2, …"""
-    return span.start - 1 if span.count else span.start

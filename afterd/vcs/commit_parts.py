@@ -93,7 +93,7 @@ def _indent_before(line: int, text: SourceText, structure: Layout) -> int:
 
 def _placed_runs(hunk: Hunk, runs: Sequence[Part]) -> Iterator[tuple[Hunk, Part]]:
     """Each run with the good version's lines that it stands for; nothing where they do not come out even."""
-    begin = hunk.old.start - 1 if hunk.old.count else hunk.old.start
+    begin = hunk.old.before
     spans = [(begin, begin) if hunk.old.count == 0 else run.origin for run in runs]
     known = [span for span in spans if span is not None]
     borders = [begin, *(at for span in known for at in span), begin + hunk.old.count]

@@ -279,7 +279,7 @@ def undone_lines(
     pieces: list[Sequence[bytes]] = []
     position = 0
     for hunk in hunks:
-        begin = hunk.new.start - 1 if hunk.new.count else hunk.new.start
+        begin = hunk.new.before
         first = hunk.old.start - 1
         pieces.append(bad[position:begin])
         pieces.append(good[first : first + hunk.old.count] if hunk.old.count else ())

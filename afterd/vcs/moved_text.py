@@ -18,10 +18,10 @@ from itertools import groupby, pairwise
 
 from afterd.limits import GIT
 from afterd.model.location import LineSpan
+from afterd.vcs.between_hunks import Run, letters_in, runs_between
 from afterd.vcs.hunks import Hunk, difference, lines_are_similar, span_after, split_lines
 from afterd.vcs.tokens import Language
 
-_LETTER = re.compile(rb"[0-9A-Za-z_]")
 _HEADS = {
     Language.PYTHON: re.compile(rb"\s*(async\s+)?(def|class)\b|\w"),
     Language.OTHER: re.compile(rb"\w"),
@@ -59,19 +59,6 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
-    """``count`` lines that were moved: from behind line ``old`` to behind line ``new``."""
-
-    old: int
-    new: int
-    count: int
-
-    @property
-    def ends(self) -> tuple[int, int]:
-        return self.old + self.count, self.new + self.count
-
-
-@dataclass(frozen=True, slots=True)
 class _Texts:
     """The lines of both files, the numbers (from 0) of the source's that do not stand there any more, and the lines
     that stand somewhere.
@@ -82,13 +69,13 @@ class _Texts:
     removed: frozenset[int]
     standing: Collection[bytes]
 
-    def weight(self, chain: Sequence[_Run]) -> int:
+    def weight(self, chain: Sequence[Run]) -> int:
         """How many letters and digits were moved; those that do not tell where they came from count for no more than
         the others do.
         """
         moved = [line for run in chain for line in self.new[run.new : run.ends[1]]]
-        telling = _weight([line for line in moved if line not in self.standing])
-        return min(2 * telling, _weight(moved))
+        telling = letters_in([line for line in moved if line not in self.standing])
+        return min(2 * telling, letters_in(moved))
 
 
 class MovedText:
@@ -102,7 +89,7 @@ class MovedText:
         for number, source in enumerate(sources):
             lines = split_lines(source.content)
             for line in _of_spans(source.removed, lines):
-                if _weight([line]) and line not in self._standing:
+                if letters_in([line]) and line not in self._standing:
                     self._holders[line].add(number)
 
     def origin(self, added: bytes) -> Origin | None:
@@ -110,7 +97,7 @@ class MovedText:
         shared = Counter[int]()
         for line in dict.fromkeys(split_lines(added)):
             for number in self._holders.get(line, ()):
-                shared[number] += _weight([line])
+                shared[number] += letters_in([line])
         if not shared:
             return None
         most = max(shared.values())
@@ -121,10 +108,10 @@ class MovedText:
         old, new = split_lines(source.content), split_lines(added)
         spans = (range(span.start, span.end) for span in source.removed)
         removed = frozenset(line - 1 for span in spans for line in span)
-        alike = _alike_runs(difference(source.content, added), (len(old), len(new)))
+        alike = runs_between(difference(source.content, added), (len(old), len(new)))
         runs = [part for run in alike for part in _removed_parts(run, removed)]
         if runs and runs[0].new == 0:  # the line map counts from the first hunk
-            runs[0] = _Run(runs[0].old + 1, 1, runs[0].count - 1)
+            runs[0] = Run(runs[0].old + 1, 1, runs[0].count - 1)
         texts = _Texts(old, new, removed, self._standing)
         chains = self._chains([run for run in runs if run.count], texts)
         moved = [chain for chain in chains if texts.weight(chain) >= GIT.moved_block]
@@ -134,9 +121,9 @@ class MovedText:
         hunks = sorted(_hunks_between(kept, len(new)), key=lambda hunk: hunk.new.start)
         return Origin(source.path, source.content, tuple(hunks))
 
-    def _chains(self, runs: Sequence[_Run], texts: _Texts) -> list[list[_Run]]:
+    def _chains(self, runs: Sequence[Run], texts: _Texts) -> list[list[Run]]:
         """The runs, put together where between them no definition begins in either text, and nothing stands still."""
-        chains: list[list[_Run]] = []
+        chains: list[list[Run]] = []
         for run in runs:
             if chains:
                 old, new = chains[-1][-1].ends
@@ -148,7 +135,7 @@ class MovedText:
             chains.append([run])
         return chains
 
-    def _with_heads(self, chains: Sequence[list[_Run]], texts: _Texts) -> Iterator[list[_Run]]:
+    def _with_heads(self, chains: Sequence[list[Run]], texts: _Texts) -> Iterator[list[Run]]:
         """The chains, each from the line on with which its definition begins, where that was altered (``static``)."""
         old = new = 0
         for chain in chains:
@@ -162,7 +149,7 @@ class MovedText:
                 and lines_are_similar(texts.old[head], texts.new[altered])
                 and texts.removed.issuperset(range(head, first.old))
             ):
-                yield [_Run(head, altered, 0), *chain]
+                yield [Run(head, altered, 0), *chain]
             else:
                 yield chain
             old, new = chain[-1].ends
@@ -178,34 +165,16 @@ def _of_spans(spans: Sequence[LineSpan], lines: Sequence[bytes]) -> Iterator[byt
         yield from lines[span.start - 1 : span.end - 1]
 
 
-def _weight(lines: Sequence[bytes]) -> int:
-    """How many letters and digits the lines have."""
-    return sum(len(_LETTER.findall(line)) for line in lines)
-
-
-def _alike_runs(hunks: Sequence[Hunk], lengths: tuple[int, int]) -> Iterator[_Run]:
-    """What lies between hunks."""
-    old = new = 0
-    for hunk in hunks:
-        start = hunk.old.start - 1 if hunk.old.count else hunk.old.start
-        if start > old:
-            yield _Run(old, new, start - old)
-        new += start - old + hunk.new.count
-        old = start + hunk.old.count
-    if lengths[0] > old:
-        yield _Run(old, new, lengths[0] - old)
-
-
-def _removed_parts(run: _Run, removed: Container[int]) -> Iterator[_Run]:
+def _removed_parts(run: Run, removed: Container[int]) -> Iterator[Run]:
     """The parts of a run that no longer stand in the source."""
     numbered = range(run.count)
     for gone, group in groupby(numbered, lambda at: run.old + at in removed):
         part = list(group)
         if gone:
-            yield _Run(run.old + part[0], run.new + part[0], len(part))
+            yield Run(run.old + part[0], run.new + part[0], len(part))
 
 
-def _hunks_between(chains: Sequence[Sequence[_Run]], lines: int) -> Iterator[Hunk]:
+def _hunks_between(chains: Sequence[Sequence[Run]], lines: int) -> Iterator[Hunk]:
     """The hunks before, between and behind moved runs. Between chains the old lines went elsewhere, and the last
     line before such a gap is given up, so that a hunk marks it.
     """

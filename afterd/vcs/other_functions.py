@@ -8,29 +8,13 @@ like the other one was renamed; so was, in part, one that was taken out of it.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from afterd.limits import GIT
+from afterd.vcs.between_hunks import Run, letters_in, runs_between
 from afterd.vcs.enclosing import Enclosing, Symbol
 from afterd.vcs.hunks import Hunk, SourceText, span_after
-
-_LETTER = re.compile(rb"\w")
-
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """``count`` lines that stand in both texts, from behind line ``old`` and line ``new``."""
-
-    old: int
-    new: int
-    count: int
-
-    def as_changed(self) -> Hunk:
-        """The lines, as if they had been deleted and written again."""
-        return Hunk(span_after(self.old, self.count), span_after(self.new, self.count))
 
 
 def without_accidents(
@@ -39,46 +23,32 @@ def without_accidents(
     """The hunks, with what two functions share that have little in common; those that touch are one. ``before`` and
     ``after`` tell what is around a line of either text.
     """
-    shared: dict[tuple[Symbol, Symbol], list[_Kept]] = defaultdict(list)
-    for kept in _kept_behind(hunks, good):
-        one, other = before.symbol(kept.old + 1), after.symbol(kept.new + 1)
-        if one is None or other is None or one.name == other.name:
-            continue
-        count = min(kept.count, one.end - kept.old, other.end - kept.new)
-        shared[one, other].append(_Kept(kept.old, kept.new, count))
+    shared: dict[tuple[Symbol, Symbol], list[Run]] = defaultdict(list)
+    for run in runs_between(hunks, (len(good.lines), len(bad.lines))):
+        one, other = before.symbol(run.old + 1), after.symbol(run.new + 1)
+        if not (run.old or run.new) or one is None or other is None or one.name == other.name:
+            continue  # no hunk stands before the first lines
+        count = min(run.count, one.end - run.old, other.end - run.new)
+        shared[one, other].append(Run(run.old, run.new, count))
     accidents = [
-        kept.as_changed()
+        Hunk(span_after(run.old, run.count), span_after(run.new, run.count))
         for (one, other), found in shared.items()
         if not _are_alike(one, other, found, good, bad)
-        for kept in found
+        for run in found
     ]
     return _put_together([*hunks, *accidents]) if accidents else [*hunks]
 
 
-def _kept_behind(hunks: Sequence[Hunk], good: SourceText) -> Iterator[_Kept]:
-    """What stands behind each hunk up to the next one."""
-    ends = [*(_gap(hunk)[0] for hunk in hunks[1:]), len(good.lines)]
-    for hunk, end in zip(hunks, ends, strict=False):
-        old, new = _behind(hunk)
-        if end > old:
-            yield _Kept(old, new, end - old)
-
-
 def _are_alike(
-    one: Symbol, other: Symbol, shared: Sequence[_Kept], good: SourceText, bad: SourceText
+    one: Symbol, other: Symbol, shared: Sequence[Run], good: SourceText, bad: SourceText
 ) -> bool:
     """Whether a good part of the shorter one stands in the longer one."""
-    common = sum(_weight(good.lines[kept.old : kept.old + kept.count]) for kept in shared)
+    common = sum(letters_in(good.lines[run.old : run.ends[0]]) for run in shared)
     shorter = min(
-        _weight(good.lines[one.start - 1 : one.end]),
-        _weight(bad.lines[other.start - 1 : other.end]),
+        letters_in(good.lines[one.start - 1 : one.end]),
+        letters_in(bad.lines[other.start - 1 : other.end]),
     )
     return 100 * common >= GIT.similar * shorter
-
-
-def _weight(lines: Sequence[bytes]) -> int:
-    """How many letters and digits lines have: brackets make nothing another's child."""
-    return sum(len(_LETTER.findall(line)) for line in lines)
 
 
 def _put_together(hunks: Sequence[Hunk]) -> list[Hunk]:
@@ -100,11 +70,7 @@ def _joined(one: Hunk, other: Hunk) -> Hunk:
 
 def _gap(hunk: Hunk) -> tuple[int, int]:
     """After how many lines of either text it begins."""
-    old, new = hunk.old, hunk.new
-    return (
-        old.start - 1 if old.count else old.start,
-        new.start - 1 if new.count else new.start,
-    )
+    return hunk.old.before, hunk.new.before
 
 
 def _behind(hunk: Hunk) -> tuple[int, int]:

@@ -142,7 +142,7 @@ class _Tokens:
 
     def region(self, span: LineSpan) -> _Region | None:
         """What the lines of ``span`` hold; None where a token or a line is cut by its ends."""
-        first = span.start - 1 if span.count else span.start
+        first = span.before
         last = first + span.count
         states = [self._inside.get(gap) for gap in (first, last)]
         whole = {None, TokenKind.COMMENT}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 
 from afterd.compare.python.absence import Ties
+from afterd.compare.python.alignment import Alignment
 from afterd.compare.python.callers import calling_statement
 from afterd.model.change import ChangeId
 from afterd.trace.python.read import FUNCTIONS, Frame, Node, Steps, Trace
@@ -16,11 +17,26 @@ from afterd.trace.python.record.rows import Kind
 
 
 def executed_changes(
+    run: Steps, ties: Ties, failing: Iterable[Frame], beside: Alignment | None = None
+) -> list[ChangeId]:
+    """Changes the failing run executed, last executed first; then those only green ran, where that is ``beside`` it.
+    ``failing``: the activations that the failure ended.
+    """
+    mine: set[Node | None] = {frame.node for frame in run.trace.frames}
+    if beside is None:
+        return _own_changes(run, ties, failing, mine)
+    theirs = {frame.node for frame in beside.green.frames}
+    bad, good = beside.matching.bad, beside.matching.good
+    here = mine.union(map(bad.get, theirs))
+    there = theirs.union(good.get(node) for node in mine if node is not None)
+    found = _own_changes(run, ties, failing, here)
+    return list(dict.fromkeys([*found, *_removed_changes(beside.green, ties, there)]))
+
+
+def _own_changes(
     run: Steps, ties: Ties, failing: Iterable[Frame], entered: Container[Node | None]
 ) -> list[ChangeId]:
-    """Changes the failing run executed, last executed first. ``failing``: the activations that the failure ended;
-    ``entered``: the functions of its version that either run came into.
-    """
+    """``entered``: the functions of the failing version that either run came into."""
     last: dict[ChangeId, int] = {}
     for change, position in _executed(run, ties, failing, entered):
         last[change] = max(position, last.get(change, -1))
@@ -42,7 +58,7 @@ def _executed(
                 yield change, frame.entered
 
 
-def removed_changes(
+def _removed_changes(
     green: Trace, ties: Ties, entered: Container[Node | None]
 ) -> Iterator[ChangeId]:
     """Changes to what only the green run executed, last executed first; ``entered``: the functions of its version that

@@ -20,7 +20,7 @@ from afterd.compare.python.calls import Calls
 from afterd.compare.python.changed_calls import ChangedCalls
 from afterd.compare.python.classes import Classes
 from afterd.compare.python.displays import Displays
-from afterd.compare.python.executed import executed_changes, removed_changes
+from afterd.compare.python.executed import executed_changes
 from afterd.compare.python.imports import Imports
 from afterd.compare.python.intervention import Again, Intervention
 from afterd.compare.python.likeness import Likeness
@@ -57,7 +57,6 @@ from afterd.trace.python.failure import (
 from afterd.trace.python.read import (
     Frame,
     Influence,
-    Node,
     Steps,
     Trace,
     location,
@@ -334,18 +333,14 @@ class PythonExecution:
             if frame is not None:
                 yield from frame.with_callers()
 
+    @cached_property
+    def _executed(self) -> Sequence[ChangeId]:
+        beside = None if self.green is None else self.alignment
+        return executed_changes(self.steps, self.ties, self._failing_frames(), beside)
+
     def executed_changes(self) -> Sequence[ChangeId]:
         """Changes the failing run executed, last executed first; then those only green ran."""
-        mine: set[Node | None] = {frame.node for frame in self.trace.frames}
-        if self.green is None:
-            return executed_changes(self.steps, self.ties, self._failing_frames(), mine)
-        theirs = {frame.node for frame in self.green.trace.frames}
-        bad, good = self.alignment.matching.bad, self.alignment.matching.good
-        here = mine.union(map(bad.get, theirs))
-        there = theirs.union(good.get(node) for node in mine if node is not None)
-        found = executed_changes(self.steps, self.ties, self._failing_frames(), here)
-        removed = removed_changes(self.green.trace, self.ties, there)
-        return list(dict.fromkeys([*found, *removed]))
+        return self._executed
 
     def work(self) -> int:
         """What reading both traces and every step that was made cost, as many records as can be looked through in

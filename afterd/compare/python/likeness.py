@@ -208,9 +208,8 @@ class Likeness:
                 more = mine.keys() != theirs.keys()
                 self.guessed += more
                 self.given_more += more
-            shared = list(_shared_values(mine or {}, theirs or {}))
-            if shared:
-                return all(self.alike(here, born, there, twin, depth - 1) for here, there in shared)
+                if pairs := list(_shared_values(mine, theirs)):
+                    return all(self.alike(a, born, b, twin, depth - 1) for a, b in pairs)
         self.guessed += value[3] in (None, CUT) and other != value
         return self._same_origin(value, position, other, row)
 

@@ -11,7 +11,7 @@ import json
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +38,11 @@ class TestReport:
     test: str
     failed: bool
     said: str = ""
+
+
+def failed_names(reports: Iterable[TestReport]) -> tuple[str, ...]:
+    """The tests that failed, as their runner names them."""
+    return tuple(each.test for each in reports if each.failed)
 
 
 def begin_of_run(result: ProcessResult) -> float:

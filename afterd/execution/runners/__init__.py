@@ -49,10 +49,16 @@ _OTHERS: tuple[Runner, ...] = (
     *(Cargo(), Go(), Maven(), Meson(), CMake(), Autotools()),
     *(PhpUnit(), Make(), Npm(), Ruby()),
 )
-RUNNERS: tuple[Runner, ...] = (
-    *(Django(), ZopeTestrunner(), Pytest(), Unittest()),
-    *(*_OTHERS, Plain()),
-)
+
+
+def _of_python(looked_at: Python) -> tuple[Runner, ...]:
+    return (
+        *(Django(looked_at), ZopeTestrunner(looked_at)),
+        *(Pytest(looked_at), Unittest(looked_at)),
+    )
+
+
+RUNNERS: tuple[Runner, ...] = (*_of_python(Python()), *_OTHERS, Plain())
 
 
 def detect(root: Path, python: Python | None = None, named: str = "") -> Detected:
@@ -64,10 +70,7 @@ def detect(root: Path, python: Python | None = None, named: str = "") -> Detecte
     Raises TestError where no runner recognises it.
     """
     looked_at = python or Python()
-    pythons: tuple[Runner, ...] = (
-        *(Django(looked_at), ZopeTestrunner(looked_at)),
-        *(Pytest(looked_at), Unittest(looked_at)),
-    )
+    pythons = _of_python(looked_at)
     every = (*pythons, *_OTHERS) if is_project(root) else (*_OTHERS, *pythons)
     for runner in pythons if named else every:
         if (found := runner.detect(root)) is not None:

@@ -6,7 +6,12 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from afterd.execution.failures.written_reports import TestReport, begin_of_run, reports_below
+from afterd.execution.failures.written_reports import (
+    TestReport,
+    begin_of_run,
+    failed_names,
+    reports_below,
+)
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import BUILD_FOLDER, has, script
@@ -73,7 +78,7 @@ class Maven:
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
         """Those that Surefire's reports say failed."""
-        return tuple(each.test for each in _reports(result) if each.failed)
+        return failed_names(_reports(result))
 
     def written_reports(
         self,

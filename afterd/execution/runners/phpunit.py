@@ -11,6 +11,7 @@ from afterd.execution.failures.written_reports import (
     PHP_DATA_SET,
     TestReport,
     begin_of_run,
+    failed_names,
     phpunit_reports,
 )
 from afterd.execution.process import ProcessResult
@@ -68,7 +69,7 @@ class PhpUnit:
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
         """Those that its report says failed."""
-        return tuple(each.test for each in _reports(result) if each.failed)
+        return failed_names(_reports(result))
 
     def written_reports(
         self,

@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from afterd.errors import TestError
-from afterd.execution.failures.written_reports import TestReport
+from afterd.execution.failures.written_reports import TestReport, failed_names
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.declared import declared_commands, is_python
 from afterd.execution.runners.namespaces import repaired_namespaces
@@ -72,7 +72,7 @@ class ZopeTestrunner:
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
         """Those below a heading of their own."""
-        return tuple(each.test for each in read_report(result.stdout.whole()) if each.failed)
+        return failed_names(read_report(result.stdout.whole()))
 
     def written_reports(
         self,

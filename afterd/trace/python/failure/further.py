@@ -34,15 +34,15 @@ def raised_elsewhere(outcome: Outcome, as_: Outcome, files: Collection[str]) -> 
     """The same of a test that failed as another time, where the line of these files that raised it is another one: what
     is wrong there is wrong in a second place, to which the other run did not come. Empty for any other outcome.
     """
-    signature, line = outcome.signature, _raising_line(outcome)
+    signature = outcome.signature
     raised = signature is not None and signature.kind is FailureKind.EXCEPTION
-    same = outcome.verdict is Verdict.FAIL and raised
-    if not (same and line and _raising_line(as_) and line != _raising_line(as_)):
+    if outcome.verdict is not Verdict.FAIL or not raised:
         return []
-    innermost = _innermost_file(outcome)
+    line, before = _raising_line(outcome), _raising_line(as_)
     places = _places(outcome, files)
     named = {PurePosixPath(place.file).name for place in places[:1]}
-    return places if innermost in named else []
+    is_there = _innermost_file(outcome) in named
+    return places if is_there and line and before and line != before else []
 
 
 def _places(outcome: Outcome, files: Collection[str]) -> list[Location]:
