@@ -25,7 +25,7 @@ from afterd.localization.ranker import Ranker
 from afterd.model.explanation import THE_SUITE, Explanation
 from afterd.model.outcome import FailureKind, FailureSignature
 from afterd.model.progress import Progress
-from afterd.pipeline.explain import keep
+from afterd.pipeline.kept import keep
 from afterd.report.verdicts import VerdictKind
 from afterd.store import Store
 from afterd.store.explanations import load

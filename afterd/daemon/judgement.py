@@ -22,7 +22,7 @@ from afterd.execution.recipe import Recipe
 from afterd.limits import JOB
 from afterd.model.explanation import Explanation, RevisionRange, Status
 from afterd.model.progress import Progress
-from afterd.pipeline.explain import explain_test
+from afterd.pipeline.one_test import explain_test
 from afterd.report.verdicts import VerdictKind
 from afterd.store.jobs import Job
 from afterd.workspace import FailingTest, Workspace, range_between

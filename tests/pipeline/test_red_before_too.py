@@ -83,3 +83,19 @@ def test_where_another_test_is_explained_no_older_commit_is_tried(tmp_path: Path
         "older commits were not tried, as another test of this range is explained"
         in second["reason"]
     )
+
+
+def test_what_really_broke_is_answered_before_the_history_is_walked_back(tmp_path: Path) -> None:
+    """zope.schema: for a test that is red in any version here twelve older ones were run, and then came the others."""
+    older = [{"notes": f"{number}\n"} for number in range(4)]
+    good = {**PROJECT, "test_one.sh": "grep -q 9 amount\n", "test_two.sh": "grep -q 2 amount\n"}
+    del good["test_three.sh"]
+    where = repository(tmp_path / "r", good, *older, {"amount": "1\n"})
+    done = afterd("explain", "HEAD~1..HEAD", "--format", "json", cwd=where)
+    broke, red_before = json.loads(done.out)["explanations"]
+    assert (broke["test"], broke["status"]) == ("test_two", "explained"), done.err
+    assert (red_before["test"], red_before["status"]) == ("test_one", "already-red")
+    assert "as another test of this range is explained" in red_before["reason"]
+    assert "looking for the last green commit" not in done.err
+    first = afterd("explain", "HEAD~1..HEAD", "--first", "--format", "json", cwd=where)
+    assert [each["test"] for each in json.loads(first.out)["explanations"]] == ["test_two"]

@@ -1,0 +1,102 @@
+"""A test that is red at the good version too: what it lacks there, or the last green commit before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from afterd.errors import RepositoryError
+from afterd.execution.confirmation import Confirmation, Ends, confirm
+from afterd.execution.oracle import Oracle
+from afterd.model.explanation import Explanation, RevisionRange, Status
+from afterd.model.outcome import Outcome, Unresolved, Verdict
+from afterd.pipeline.asking import oracle_of
+from afterd.pipeline.case import Case
+from afterd.pipeline.installed_copy import untested_import
+from afterd.pipeline.red_otherwise import (
+    RED_AT_BOTH,
+    lack_at_good,
+    otherwise_clause,
+    unfound_sentence,
+    untried_older_commits,
+)
+from afterd.pipeline.unconfirmed import not_to_explain, unanswered
+from afterd.vcs.history import find_baseline
+from afterd.workspace import Range, range_between
+
+
+@dataclass(frozen=True, slots=True)
+class RedBefore:
+    """A range at whose good version the test fails too, and its ends' runs. ``later``: what later commits told of
+    it, which is enough.
+    """
+
+    wanted: Range
+    oracle: Oracle
+    confirmation: Confirmation
+    later: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LastGreen:
+    """An older range, from the last green commit to the first red one, that is confirmed; ``note`` says which."""
+
+    wanted: Range
+    oracle: Oracle
+    confirmation: Confirmation
+    note: str
+
+
+def red_for_want(case: Case, red: RedBefore) -> Explanation | None:
+    """The answer where something is missing, or where no commit of this repository is what is tested."""
+    unexplained = unanswered(case, red.wanted, red.oracle, red.confirmation)
+    lack = lack_at_good(case, red.wanted, red.confirmation)
+    if lack := lack or unfound_sentence(case, red.wanted, red.confirmation):
+        return unexplained(Status.BROKEN, lack)
+    if red.confirmation.bad.hangs:
+        return None
+    if copy := untested_import(case, red.wanted.variants.bad):
+        return unexplained(Status.ALREADY_RED, f"The test fails at both versions. {copy}")
+    return None
+
+
+def last_green(
+    case: Case, red: RedBefore, before: Sequence[Explanation]
+) -> LastGreen | Explanation:
+    """Look for the last green commit before the range; else the answer that says why none was found, or none looked
+    for: of several tests the history is walked back for one, and not where another was answered ``before``.
+    """
+    wanted, confirmation = red.wanted, red.confirmation
+    unexplained = unanswered(case, wanted, red.oracle, confirmation)
+    untried = f"{RED_AT_BOTH}{otherwise_clause(confirmation)}. {red.later}" if red.later else ""
+    untried = untried or untried_older_commits(confirmation, before)
+    if untried and not case.settings.history:
+        return unexplained(Status.ALREADY_RED, untried)
+    looking = "the good version is red too: looking for the last green commit"
+    case.progress.stage(looking)
+
+    def passes(commit: str) -> Outcome:
+        case.progress.stage(looking, f"running the version of {commit[:10]}")
+        try:
+            older = range_between(case.workspace, RevisionRange(commit, wanted.revisions.bad))
+        except RepositoryError as error:  # the clone lacks a file of it
+            return Outcome(Verdict.UNRESOLVED, Unresolved.BUILD, str(error))
+        return red.oracle.tree_outcome(older.variants.tree(older.everything))
+
+    search = case.workspace.limits.search
+    budget = search.revisions if case.settings.history else search.cheap_revisions
+    baseline = find_baseline(case.workspace.repository, wanted.revisions.good, passes, budget)
+    if not baseline.good:
+        why = baseline.reason or "no older commit passes"
+        if baseline.spent and not case.settings.history:
+            why = f"none of the {budget} older commits that were tried passes (--history tries all)"
+        reason = f"{RED_AT_BOTH}{otherwise_clause(confirmation)}, and {why}."
+        return unexplained(Status.ALREADY_RED, reason)
+    shorter = range_between(case.workspace, RevisionRange(baseline.good, baseline.bad))
+    again = oracle_of(case, shorter)
+    confirmed = confirm(again, shorter.everything, case.settings.confirmations, case.prior)
+    if confirmed.ends is not Ends.CONFIRMED:
+        return not_to_explain(case, shorter, confirmed, again)
+    ends = (wanted.revisions.good[:12], baseline.good[:12])
+    note = "The test already failed at {}; the last green commit is {}.".format(*ends)
+    return LastGreen(shorter, again, confirmed, note)
