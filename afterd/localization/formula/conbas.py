@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from afterd.localization.formula.report import Line, places
-from afterd.localization.formula.several_inputs import combined_ranking
+from afterd.localization.formula.several_inputs import Ranked, combined_ranking
 from afterd.localization.formula.subject import Subject, asked_part, share_covered
 from afterd.localization.formula.widening import Windows, widest_answer
 from afterd.logic import (
@@ -75,7 +75,13 @@ def smallest_first(found: ReducedSlice) -> dict[Line, float]:
 
 def combined_slices(found: Sequence[ReducedSlice]) -> dict[Line, float]:
     """The places of the lines that several inputs' reduced slices name."""
-    return combined_ranking([smallest_first(slice_) for slice_ in found if slice_.diagnoses])
+    return combined_ranking(
+        [
+            Ranked(smallest_first(one), settled=one.settled and one.covered == 1)
+            for one in found
+            if one.diagnoses
+        ]
+    )
 
 
 def conbas(subject: Subject, solver: Corrections, hitting: MaxSat) -> ReducedSlice:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
+from statistics import fmean
 from typing import Protocol, TypeVar
 
 from afterd.limits import FormulaLimits
@@ -32,43 +34,64 @@ _T = TypeVar("_T")
 _Run = TypeVar("_Run", bound=Run)
 
 
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One input's ranking: the places of its lines, for each of them of how many statements the smallest diagnosis
+    with it is (where that is known), and whether the input is ``settled``: no line that is not here repairs it alone.
+    """
+
+    places: Mapping[Line, float]
+    sizes: Mapping[Line, float] = field(default_factory=dict)
+    settled: bool = True
+
+
 def combined_places(reports: Sequence[Report]) -> dict[Line, float]:
     """The places of the lines that several inputs' reports name; see ``combined_ranking``.
 
     Reports without a diagnosis (a technique gave up on that input) say nothing and are left out.
     """
-    answered = [report for report in reports if report.diagnoses]
     return combined_ranking(
-        [ranked_lines(r) for r in answered], [smallest_sizes(r) for r in answered]
+        [
+            Ranked(ranked_lines(report), smallest_sizes(report), report.finished > 0)
+            for report in reports
+            if report.diagnoses
+        ]
     )
 
 
-def combined_ranking(
-    answered: Sequence[Mapping[Line, float]], sizes: Sequence[Mapping[Line, float]] = ()
-) -> dict[Line, float]:
-    """Several rankings as one: lines that more of them name come first, then (where the ``sizes`` of the
-    smallest diagnoses are known, and there are several rankings) those of smaller diagnoses, then those
-    with the better mean place.
+def combined_ranking(answered: Sequence[Ranked]) -> dict[Line, float]:
+    """Several rankings as one: lines that fewer of the settled ones lack come first, then (where the sizes are known,
+    and there are several rankings) those of smaller diagnoses, then those with the better mean place.
 
     The paper reports the lines that all inputs' reports have, by their mean place: they come first
-    here. The faulty statement is responsible for all failures, but a report that is not complete
-    may lack it, so the lines that only some reports name follow. A statement that can repair every
+    here. The faulty statement is responsible for all failures, so what an input that is settled lacks is less
+    likely. One that is not may lack the fault: its silence says nothing, and a line that it does not name has the
+    mean of the places behind its list there, as in a fusion. A statement that can repair every
     input alone explains all of them with one fault; one that needs another statement beside it for some
     input explains them with two.
     """
-    named = dict.fromkeys(line for ranking in answered for line in ranking)
+    named = dict.fromkeys(line for ranked in answered for line in ranked.places)
     keys: dict[Line, tuple[int, float, float]] = {}
     for line in named:
-        found = [ranking[line] for ranking in answered if line in ranking]
-        size = _mean_of(line, sizes) if len(answered) > 1 else 0.0
-        keys[line] = -len(found), size, sum(found) / len(found)
+        lacking = sum(ranked.settled and line not in ranked.places for ranked in answered)
+        size = _mean_size(line, answered) if len(answered) > 1 else 0.0
+        keys[line] = lacking, size, _mean_place(line, answered, len(named))
     order = {key: float(at) for at, key in enumerate(sorted(set(keys.values())))}
     return places({line: order[key] for line, key in keys.items()})
 
 
-def _mean_of(line: Line, sizes: Sequence[Mapping[Line, float]]) -> float:
-    found = [of_input[line] for of_input in sizes if line in of_input]
-    return sum(found) / len(found) if found else 0.0
+def _mean_size(line: Line, answered: Sequence[Ranked]) -> float:
+    found = [ranked.sizes[line] for ranked in answered if line in ranked.sizes]
+    return fmean(found) if found else 0.0
+
+
+def _mean_place(line: Line, answered: Sequence[Ranked], count: int) -> float:
+    """Of the inputs that name a line, or may lack it by chance; of ``count`` lines in all."""
+    return fmean(
+        ranked.places.get(line, (len(ranked.places) + 1 + count) / 2)
+        for ranked in answered
+        if line in ranked.places or not ranked.settled
+    )
 
 
 def inputs_within(lengths: Iterable[int], limits: FormulaLimits) -> int:

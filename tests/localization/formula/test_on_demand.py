@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from formula_programs import loaded, named, program, sets
 
 from afterd.bench.formula_work import Watched
 from afterd.localization.formula.bugassist import bugassist
+from afterd.localization.formula.conbas import ReducedSlice, combined_slices
 from afterd.localization.formula.on_demand import on_demand
 from afterd.localization.formula.report import Report, ranked_lines
 from afterd.localization.formula.several_inputs import allotted, combined_places
@@ -128,10 +130,40 @@ def test_weights_decide_the_order(solver: Corrections) -> None:
 
 def test_what_repairs_every_input_alone_comes_before_what_needs_a_second_statement() -> None:
     alone, one, other = (Statement(Location("f.c", line)) for line in (1, 2, 3))
-    first = Report("BA", (frozenset({alone}), frozenset({one}), frozenset({other})))
-    second = Report("BA", (frozenset({alone}), frozenset({one, other})))
+    first = Report("BA", (frozenset({alone}), frozenset({one}), frozenset({other})), finished=2)
+    second = Report("BA", (frozenset({alone}), frozenset({one, other})), finished=2)
     assert combined_places([first, second]) == {("f.c", 1): 1, ("f.c", 2): 2.5, ("f.c", 3): 2.5}
     assert ranked_lines(second) == {("f.c", 1): 1, ("f.c", 2): 2.5, ("f.c", 3): 2.5}
+
+
+def test_what_an_input_lacks_that_was_not_asked_to_the_end_is_not_behind_what_it_names_last() -> (
+    None
+):
+    fault, *others = (Statement(Location("f.c", line)) for line in range(1, 7))
+    settled = Report(
+        "BA+CW", tuple(frozenset({one}) for one in (fault, *others)), weights={}, finished=1
+    )
+    cheapest_first = {statement.line: at for at, statement in enumerate((fault, *others))}
+    settled = replace(settled, weights={line: 1 + at for line, at in cheapest_first.items()})
+    cut_off = replace(settled, diagnoses=(frozenset({others[-1]}),), finished=0)
+    unsaid = Statement(Location("f.c", 7))
+    assert combined_places([settled, cut_off])[fault.line] == 1
+    assert combined_places([settled, replace(cut_off, finished=1)])[fault.line] == 2
+    assert (
+        combined_places([settled, replace(cut_off, diagnoses=(frozenset({unsaid}),))])[unsaid.line]
+        == 7
+    )
+
+
+def test_a_slice_of_a_part_of_a_run_says_nothing_of_what_it_lacks() -> None:
+    whole = ReducedSlice(diagnoses=(frozenset({("f.c", 1)}), frozenset({("f.c", 2)})))
+    part = ReducedSlice(diagnoses=(frozenset({("f.c", 2)}), frozenset({("f.c", 3)})), covered=0.5)
+    assert combined_slices([whole, replace(part, covered=1.0)]) == {
+        ("f.c", 2): 1,
+        ("f.c", 1): 2.5,
+        ("f.c", 3): 2.5,
+    }
+    assert combined_slices([whole, part]) == {("f.c", 2): 1, ("f.c", 1): 2, ("f.c", 3): 3}
 
 
 def test_what_an_input_did_not_use_is_the_next_ones() -> None:
