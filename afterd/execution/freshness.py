@@ -24,6 +24,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path, PurePath
 
 from afterd.execution.includes import IncludeGraph, is_compiled
+from afterd.vcs.worktree import is_own_cache
 
 _DESCRIPTION = re.compile(
     r"(?:GNU|BSD)?[Mm]akefile(?:\.(?:am|in|inc|common|include|local))?|.*\.(?:mk|mak|m4)"
@@ -220,8 +221,11 @@ def _date_alike(paths: Iterable[Path]) -> None:
 
 
 def files_below(root: Path) -> Iterator[Path]:
-    """Every file below ``root``, symbolic links not followed, git's own left out."""
+    """Every file below ``root``, symbolic links not followed, git's own left out, and caches that look after
+    themselves.
+    """
     for folder, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if name != ".git"]
+        kept = (name for name in folders if name != ".git")
+        folders[:] = [name for name in kept if not is_own_cache(Path(folder, name))]
         for name in names:
             yield Path(folder, name)

@@ -32,6 +32,12 @@ from afterd.vcs.trees import Entry, TreeReader, TreeScale
 INSTALLED = ".afterd-installed"
 """In a slot: the names of what its build got from elsewhere, whole, and the same for every version."""
 
+_CACHE_TAG = "CACHEDIR.TAG"
+_OWN_CACHES = ("tag created by cargo",)
+"""Words of the tags of tools that keep a product by all that went into it, flags and compiler too: it is never taken
+for another version's.
+"""
+
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
@@ -197,6 +203,20 @@ def remove_directory(path: Path) -> None:
         shutil.rmtree(path)
 
 
+def is_own_cache(folder: Path) -> bool:
+    """Whether a build tool looks after the products in it by itself: nothing of it is to be dated or removed."""
+    said = _text_of(folder / _CACHE_TAG)
+    return any(own in said for own in _OWN_CACHES) and not folder.is_symlink()
+
+
+def _text_of(path: Path) -> str:
+    """What a small file says; empty where it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return ""
+
+
 def tick(path: Path) -> None:
     """Touch ``path`` until the file system's clock has moved on.
 
@@ -290,7 +310,7 @@ class Slot:
 
     def hard_reset(self) -> tuple[str, ...]:
         """Throw away everything, build products included, and check the tree out anew; what a build says that it
-        only installed (``INSTALLED``) stays.
+        only installed (``INSTALLED``) stays, and what a build tool tells apart by itself.
         """
         tree = self.tree
         with explained_refusals(self.path):
@@ -339,10 +359,11 @@ class Slot:
         return True
 
     def _put_aside(self) -> Path | None:
-        """Beside the slot, what was installed in it and is whole; None: nothing was."""
-        try:
-            said = (self.path / INSTALLED).read_text(encoding="utf-8").split()
-        except (OSError, ValueError):
+        """Beside the slot, what was installed in it and is whole, and what a build tool tells apart by itself; None:
+        there is nothing of it.
+        """
+        said = [*self._own_caches(), *_text_of(self.path / INSTALLED).split()]
+        if not said:
             return None
         aside = self.path.with_name(f"{self.path.name}.installed")
         if aside.exists():
@@ -352,6 +373,11 @@ class Slot:
             if "/" not in name and name != ".." and (self.path / name).exists():
                 (self.path / name).rename(aside / name)
         return aside
+
+    def _own_caches(self) -> Iterator[str]:
+        for tag in self.path.glob(f"*/{_CACHE_TAG}"):
+            if is_own_cache(tag.parent):
+                yield tag.parent.name
 
     def _wipe(self) -> None:
         self._marker.unlink(missing_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -534,3 +535,37 @@ def test_a_file_that_git_ignores_is_put_where_a_tree_has_none(tmp_path: Path) ->
         assert Builder(slot).build(recipe, tree).ok
         assert (slot.path / "shop/_version.py").read_text() == text
     assert not (slot.path / "gone").exists()
+
+
+_CRATE = '[package]\nname = "{}"\nversion = "1.0.0"\nedition = "2021"\n{}'
+_CRATES = {
+    "Cargo.toml": _CRATE.format("calc", '[dependencies]\nneeded = "1"\n'),
+    ".cargo/config.toml": '[source.crates-io]\nreplace-with = "here"\n[source.here]\ndirectory = "vendor"\n',
+    "src/lib.rs": "pub fn sum() -> i32 { needed::one() + 1 }\n#[test] fn it() { assert_eq!(sum(), 2); }\n",
+    "vendor/needed/Cargo.toml": _CRATE.format("needed", ""),
+    "vendor/needed/.cargo-checksum.json": '{"files": {}, "package": null}',
+    "vendor/needed/src/lib.rs": "pub fn one() -> i32 { 1 }\n",
+}
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="no Cargo")
+def test_cargo_builds_what_a_crate_depends_on_once(tmp_path: Path) -> None:
+    """Criterion and what it needs, 170 objects, were compiled for each end, each command and each try (httparse)."""
+    workshop = Workshop(tmp_path)
+    builder = Builder(workshop.slot())
+    build = ("cargo", "test", "--no-run", "--offline")
+    whole = Recipe(("true",), build, limits=LIMITS)
+    alone = dataclasses.replace(whole, build=(*build, "--tests"))
+    tree = workshop.tree(_CRATES)
+    broken = workshop.tree({**_CRATES, "src/lib.rs": "pub fn sum() -> i32 { needed::two() }\n"})
+    assert builder.build(whole, tree).ok
+    deps = builder.slot.path / "target/debug/deps"
+    needed, made = next(deps.glob("libneeded-*.rlib")), next(deps.glob("libcalc-*.rlib"))
+    before = [path.stat().st_mtime_ns for path in (needed, made)]
+    assert builder.build(alone, tree).ok
+    assert not builder.build(alone, broken).ok
+    assert builder.build(alone, tree, anew=True).ok
+    assert builder.build(whole, tree).ok
+    after = [path.stat().st_mtime_ns for path in (needed, made)]
+    assert (after[0] == before[0], after[1] > before[1]) == (True, True)
+    assert "two" in builder.build(whole, broken).detail
