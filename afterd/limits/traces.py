@@ -90,11 +90,15 @@ class CTraceLimits:
     farthest: int = (
         1 << 22
     )  # records from a use to one: two hundred reads of a long run took minutes
+    called_back: int = (
+        16  # functions, by one call of code that is not traced, whose results it goes by
+    )
     deep: int = 4  # calls whose writes count as those of a branch
     format: int = 1_024  # bytes of a format of printf and scanf
     name: int = 60  # characters that are shown: the templates of a parser go on for thousands
     table: int = 1 << 24  # bytes: the contents of a larger one are left unknown
     nested: int = 20  # types that are made of each other
+    scopes: int = 200  # within one another
     test_text: int = 1 << 16  # bytes of a script that is the test, for the words that it looks for
 
 

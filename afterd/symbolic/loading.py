@@ -148,7 +148,8 @@ class Image:
         if _CONSTANT.match(definition):
             return
         attached = re.search(r"!dbg !(\d+)", definition)
-        known = module.context.debug.variable(int(attached.group(1))) if attached else None
+        debug = module.context.debug
+        known = debug.variable(debug.declared(int(attached.group(1)))) if attached else None
         if known is not None and known[0] and known[1].line:
             place = Location(self._relative(known[1].file), known[1].line)
             self.declared[f"@{name}"] = Statement(place)

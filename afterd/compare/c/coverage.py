@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from afterd.compare.c.entries_read import read_entries
 from afterd.compare.c.ties import Ties
 from afterd.model.change import ChangeId
 from afterd.model.location import Location
@@ -17,10 +18,13 @@ _FIRST_BLOCK = np.uint64(records.BLOCK << records.TAG_SHIFT)
 
 
 def executed_changes(bad: Process, green: Process | None, ties: Ties) -> list[ChangeId]:
-    """Changes executed by the failing run, the last executed first, then those only green executed."""
+    """Changes executed by the failing run, the last executed first, those of what it read of tables, then those only
+    green executed.
+    """
     found: dict[ChangeId, None] = {}
     for view, file, line in _executed_lines(bad):
         found.update(dict.fromkeys(ties.of_line(view, file, line)))
+    found.update(read_entries(bad, ties))
     for view, file, line in _executed_lines(green) if green is not None else ():
         found.update(dict.fromkeys(ties.removed_at(view, Location(file, line))))
     return list(found)

@@ -23,6 +23,7 @@ from afterd.compare.c.shown import Shown, turned_red
 from afterd.compare.pair import Pair
 from afterd.limits import C_PAIR
 from afterd.model.change import ChangeId
+from afterd.model.location import Location
 from afterd.model.outcome import FailureKind
 from afterd.model.term import Concrete, StepId, Term, concretised_terms
 from afterd.model.trace import Alignment as Aligned
@@ -126,7 +127,7 @@ class LlvmExecution:
         self._remember_concrete(statement.term)
         tied = self._tied(pair, statement)
         self._pair_onward(pair, statement)
-        place = pair.ties.place(statement) if pair.ties is not None else statement.location
+        place = self._place(pair, statement)
         green = green_value(pair, statement, tied)
         step = Step(
             id=identifier,
@@ -146,6 +147,17 @@ class LlvmExecution:
             else Effect.UNKNOWN,
         )
         return judged_output(step, failed)
+
+    def _place(self, pair: ProcessPair, statement: Statement) -> Location:
+        """Where a statement is shown: of what an initialiser gave, its entry's first line where the text tells it."""
+        if pair.ties is None:
+            return statement.location
+        cells = pair.bad.ids.cells.get(statement.step)
+        placed = pair.bad.symbols.at(cells.address) if cells else None
+        if statement.kind is not StepKind.INITIAL or cells is None or placed is None:
+            return pair.ties.place(statement)
+        entry = pair.ties.entry(placed, cells.address)
+        return Location(entry.file, entry.first) if entry else statement.location
 
     def _pair_onward(self, pair: ProcessPair, statement: Statement) -> None:
         """Pair what the step read with what its green partner read."""

@@ -67,7 +67,8 @@ def paired_process(
     green.recording.reach(process.recording.first, process.recording.end)
     lines = pair.lines
     alignment = Alignment(process.frames, green.frames, lines)
-    ties = Ties(read, lines, pair.other.sources, pair.mine.sources, alignment)
+    good, bad = pair.other.sources, pair.mine.sources
+    ties = Ties(read, lines, good, bad, alignment, pair.mine.preprocessed)
     backward = Alignment(green.frames, process.frames, Reversed(lines))
     dual = DualSlice(process, green, alignment, backward, ties)
     counterparts = Counterparts(process, green, alignment, dual)

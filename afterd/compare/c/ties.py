@@ -26,6 +26,7 @@ from afterd.limits import C_PAIR
 from afterd.model.change import Change, ChangeId
 from afterd.model.location import Location
 from afterd.model.trace import StepKind
+from afterd.trace.c.build.preprocessed import Preprocessed
 from afterd.trace.c.build.source import Sources
 from afterd.trace.c.build.tables import Rows, Tables
 from afterd.trace.c.read import FunctionView, Instance, Passed, Placed, Statement, Unit
@@ -43,11 +44,12 @@ class Ties:
         good: Sources,
         bad: Sources,
         alignment: Alignment,
+        preprocessed: Preprocessed,
     ) -> None:
         self._lines, self._good, self._bad = lines, good, bad
         self._alignment = alignment
         self._fingerprints = Fingerprints()
-        self._tables = Tables(bad)
+        self._tables = Tables(bad, preprocessed)
         files = {change.file for change in changes} | {
             unit.module.source for unit in alignment.bad.program.units
         }
@@ -66,6 +68,7 @@ class Ties:
         self._visibility = Visibility(changes, (good, bad), alignment)
         self.of_line = cache(self._of_line)
         self._in_rows = cache(self._in_rows_uncached)
+        self.entry = cache(self._entry_uncached)
 
     def of(self, statement: Statement) -> tuple[ChangeId, ...]:
         """The changes that altered a statement, in diff order of discovery."""
@@ -195,24 +198,45 @@ class Ties:
         unless nothing changed there and another value stands in it than in green (``alike``: the same does).
         """
         variable = placed.variable
-        if variable is None:
+        if variable is None or not variable.location.line:
             return ()
-        where = variable.location
-        if not where.line:  # the initialiser of a local array: tied where it is used
-            return ()
-        path = placed.unit.path(variable, address - placed.address) if variable.name else ()
-        start = Rows(where.file, where.line, where.line)
-        numbers = placed.unit.debug.enumerators.get
-        table = self._tables.table(variable.name, start, path, numbers)
-        found = self._in_rows(table.part, placed.unit) if table.part else ()
-        if found or (table.part and alike):
+        part = self.entry(placed, address)
+        found = self._in_rows(part, placed.unit) if part else ()
+        if found or (part and alike):
             return found
-        whole = table.whole
+        where = variable.location
+        whole = self._tables.whole(variable.name, Rows(where.file, where.line, where.line))
         if not variable.name:  # a literal is no farther than its statement
             _, last = self._bad.extent(whole.file, whole.first)
             whole = replace(whole, last=min(whole.last, last))
         everywhere = self._in_rows(whole, placed.unit), self._removed_from(whole)
         return tuple(dict.fromkeys(change for changes in everywhere for change in changes))
+
+    def _entry_uncached(self, placed: Placed, address: int) -> Rows | None:
+        """The lines of a global's initialiser that gave the byte at an address; None where nothing tells."""
+        variable = placed.variable
+        if variable is None or not variable.name or not variable.location.line:
+            return None
+        path = placed.unit.path(variable, address - placed.address)
+        where = variable.location
+        start = Rows(where.file, where.line, where.line)
+        numbers = placed.unit.debug.enumerators.get
+        return self._tables.part(variable.name, start, path, numbers, placed.unit.file)
+
+    def changes_table(self, placed: Placed) -> bool:
+        """Whether a line of a variable's declaration changed, where that has several."""
+        variable = placed.variable
+        if variable is None or not variable.name or not variable.location.line:
+            return False
+        where = variable.location
+        if not self._lines.changes_in_bad(where.file, where.line, where.line + C_PAIR.table):
+            return False
+        whole = self._tables.whole(variable.name, Rows(where.file, where.line, where.line))
+        return whole.last > whole.first and bool(self.of_rows(whole))
+
+    def of_rows(self, rows: Rows) -> tuple[ChangeId, ...]:
+        """The changes that altered some lines of a table."""
+        return self._lines.changes_in_bad(rows.file, rows.first, rows.last)
 
     def _removed_from(self, rows: Rows) -> tuple[ChangeId, ...]:
         """The changes that removed lines which stood between some in the good version."""
@@ -222,7 +246,7 @@ class Ties:
 
     def _in_rows_uncached(self, rows: Rows, unit: Unit) -> tuple[ChangeId, ...]:
         """The changes of some lines of a table, and of what is declared for those that they name."""
-        found = self._lines.changes_in_bad(rows.file, rows.first, rows.last)
+        found = self.of_rows(rows)
         lines = self._bad.lines(rows.file)[rows.first - 1 : rows.last]
         mentioned = {
             token.text

@@ -31,6 +31,7 @@ from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.outcome import Outcome
 from afterd.model.progress import Progress, Silent
 from afterd.trace.c.build.modules import ModuleStore, built_modules, modules_made
+from afterd.trace.c.build.preprocessed import Preprocessed
 from afterd.trace.c.build.source import Sources
 from afterd.trace.c.build.standing import (
     checked_out,
@@ -118,6 +119,7 @@ class RecordedRun:
     processes: tuple[Process, ...]
     program: Program
     sources: Sources
+    preprocessed: Preprocessed
     version: Version
     outcome: Outcome
     shown: str = ""
@@ -357,11 +359,17 @@ class CRecorder:
             tuple(Process(recording, program) for recording in recordings),
             program,
             Sources((place / recipe.folder).resolve()),
+            self._preprocessed(version, place),
             version,
             outcome_of(told["outcome"]),
             (version.runs / _SHOWN).read_text(errors="replace"),
             quoted=quoted_texts(recipe.test, place / recipe.folder),
         )
+
+    def _preprocessed(self, version: Version, place: Path) -> Preprocessed:
+        """What the compiler of a version's build makes of its sources, where that stands."""
+        limits, built = self._request.recipe.limits.build, version.slot.path.resolve()
+        return Preprocessed(version.store.directory, built, place.resolve(), limits)
 
     def record_replaced(self, run: RecordedRun, replacement: Replacement) -> ReplacedRun:
         """A recorded run once more, with one value another one. Raises TraceError."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from two_versions import VERSIONS, Case, sides
+from two_versions import VERSIONS, Case, changed_lines, sides
 
 from afterd.compare.c.alignment import Alignment as Pairing
 from afterd.model.outcome import FailureKind
@@ -223,6 +223,11 @@ GUILTY = {
     "table_of_handlers": "-.port = 80, +.port = 81,",
     "table_of_names": '-"pull", +"bull",',
     "table_that_moved": '-"null",',
+    "table_of_conditions": "-28, +29,",
+    "table_without_braces": "-1, 2, +1, 3,",
+    "table_of_a_function": "-60, +61,",
+    "table_by_macros": "-TONE(D, 294), +TONE(D, 295),",
+    "table_that_is_searched": '-{"rhine", 1233}, +{"rhone", 1233},',
     "taken_in": "-if (verbose)",
     "taken_out": "-if (verbose)",
     "type": "-int counter = 250; +unsigned char counter = 250;",
@@ -298,6 +303,38 @@ def test_the_steps_behind_a_failure_lead_to_the_guilty_change_and_to_few_others(
     guilty = {text for text in tied if GUILTY[name] in text}
     assert guilty, f"only met {tied}"
     assert len(tied - guilty) <= 1, "changes of other cases"
+
+
+ENTRIES = [
+    ("table_of_conditions", "29,"),
+    ("table_without_braces", "1, 3,"),
+    ("table_of_a_function", "61,"),
+    ("table_by_macros", "TONE(D, 295),"),
+    ("table_of_handlers", ".port = 81,"),
+]
+
+
+@pytest.mark.parametrize(("name", "entry"), ENTRIES)
+def test_what_an_initialiser_gave_is_shown_at_its_entry(
+    cases: dict[str, Case], name: str, entry: str
+) -> None:
+    initial = [step for step in cases[name].closure.values() if step.kind is StepKind.INITIAL]
+    assert entry in {step.text for step in initial}
+
+
+READ, UNREAD = (
+    {"-28, +29,", "-1, 2, +1, 3,", "-TONE(D, 294), +TONE(D, 295),", "-{2, 4}, +{2, 5},"},
+    {"-31, +32,", "-31, +33,", "-0, 1, +9, 1,", "-2, 0, +2, 9,", "-TONE(E, 330), +TONE(E, 331),"},
+)
+
+
+def test_an_entry_of_a_table_was_executed_where_it_was_read_and_no_other_was(
+    cases: dict[str, Case],
+) -> None:
+    one = next(iter(cases.values()))
+    by_id = one.changes.by_id()
+    executed = {changed_lines(by_id[change]) for change in one.execution.executed_changes()}
+    assert executed & (READ | UNREAD) == READ
 
 
 def test_a_statement_that_stores_in_another_order_is_compared_store_by_store(

@@ -139,6 +139,7 @@ def test_an_exception_that_is_not_thrown_any_more_is_behind_what_runs_instead(
         ("map", '-{"three", 3}, +{"three", 4},'),
         ("constant", '-{"low", 5}, +{"low", 6},'),
         ("member", "-{',', 4.5}, +{',', 5.5},"),
+        ("constructed", "-{3}, +{13},"),
     ],
 )
 def test_an_entry_of_a_table_is_met_and_no_other_entry(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import prod
@@ -44,7 +44,7 @@ def _text(node: str, key: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One step into a table: which element of ``of`` (-1: nobody says of how many), or which member, with its name."""
+    """One step into a table: which element or member of ``of`` (-1: nobody says of how many); a member has a name."""
 
     number: int
     name: str = ""
@@ -108,18 +108,46 @@ class DebugInformation:
             if self._unsigned(_reference(self._nodes.get(int(node), ""), "type"))
         )
 
-    def variable(self, attachment: int) -> tuple[str, Location] | None:
-        """The name and place of a global variable from its ``!dbg`` attachment."""
-        node = self._nodes.get(_reference(self._nodes.get(attachment, ""), "var"), "")
+    def declared(self, attachment: int) -> int:
+        """The node of the global variable of a ``!dbg`` attachment; -1 where it has none."""
+        return _reference(self._nodes.get(attachment, ""), "var")
+
+    def declared_in(self, function: str, name: str) -> int:
+        """The node of a local variable of a function, by that one's symbol; -1 where none or several are called so."""
+        found = self._locals_by_name.get((function, name), [])
+        return found[0] if len(found) == 1 else -1
+
+    @cached_property
+    def _locals_by_name(self) -> dict[tuple[str, str], list[int]]:
+        """The nodes of local variables by the symbol of their function and their name."""
+        found: dict[tuple[str, str], list[int]] = {}
+        for number, node in self._nodes.items():
+            if node.startswith("!DILocalVariable("):
+                function = self._function_of(_reference(node, "scope"))
+                found.setdefault((function, _text(node, "name")), []).append(number)
+        return found
+
+    def _function_of(self, scope: int) -> str:
+        """The symbol of the function that a scope is in."""
+        for _ in range(C_TRACE.scopes):
+            node = self._nodes.get(scope, "")
+            if "!DISubprogram" in node:
+                return _text(node, "linkageName") or _text(node, "name")
+            scope = _reference(node, "scope")
+        return ""
+
+    def variable(self, declared: int) -> tuple[str, Location] | None:
+        """The name and place of a variable by its node."""
+        node = self._nodes.get(declared, "")
         if not node:
             return None
         return _text(node, "name"), Location(
             self.file(_reference(node, "file")), _number(node, "line")
         )
 
-    def path(self, attachment: int, offset: int) -> Iterator[Part]:
-        """The elements and members of a global variable that some byte of it is in, outermost first."""
-        variable = self._nodes.get(_reference(self._nodes.get(attachment, ""), "var"), "")
+    def path(self, declared: int, offset: int) -> Iterator[Part]:
+        """The elements and members of a variable that some byte of it is in, outermost first."""
+        variable = self._nodes.get(declared, "")
         yield from self._path(self._underlying(_reference(variable, "type")), 8 * offset)
 
     def _path(self, kind: str, bits: int) -> Iterator[Part]:
@@ -136,12 +164,12 @@ class DebugInformation:
                 yield Part(bits // size, of=count)
                 bits %= size
             yield from self._path(element, bits)
-        elif _PLAIN.search(kind) and all("DW_TAG_member" in each for each in listed):
-            members = [each for each in listed if "DIFlagStaticMember" not in each]
+        elif _PLAIN.search(kind) and _is_aggregate(kind, listed):
+            members = [each for each in listed if _is_member(each)]
             for at, each in enumerate(members):
                 within = bits - _number(each, "offset")
                 if 0 <= within < _number(each, "size"):
-                    yield Part(at, _text(each, "name"))
+                    yield Part(at, _text(each, "name"), len(members))
                     yield from self._path(self._underlying(_reference(each, "baseType")), within)
                     return
 
@@ -200,7 +228,7 @@ class DebugInformation:
     def _scope_uncached(self, number: int) -> tuple[str, str]:
         """The file and the function of a scope; lexical blocks of another file belong to an include."""
         file = ""
-        for _ in range(200):
+        for _ in range(C_TRACE.scopes):
             node = self._nodes.get(number, "")
             file = file or self.file(_reference(node, "file"))
             if "!DISubprogram" in node:
@@ -215,3 +243,23 @@ class DebugInformation:
         node = self._nodes.get(number, "")
         name, directory = _text(node, "filename"), _text(node, "directory")
         return name if name.startswith("/") or not directory else f"{directory}/{name}"
+
+
+def _is_member(node: str) -> bool:
+    """Whether something that a struct lists is a member of each object."""
+    return "DW_TAG_member" in node and "DIFlagStaticMember" not in node
+
+
+def _is_aggregate(kind: str, listed: Sequence[str]) -> bool:
+    """Whether what stands in braces for a struct is a value for each of its members: in C++ it has neither a base, nor
+    virtual functions, nor a constructor that somebody wrote.
+    """
+    constructor = _text(kind, "name").partition("<")[0]
+    for each in listed:
+        artificial = "DIFlagArtificial" in each
+        if "DW_TAG_inheritance" in each or (_is_member(each) and artificial):
+            return False
+        named = _text(each, "name").partition("<")[0]
+        if "!DISubprogram" in each and named == constructor and not artificial:
+            return False
+    return True

@@ -8,14 +8,16 @@ from afterd.limits import C_TRACE
 from afterd.model.term import Read, bitvec, reads
 from afterd.trace.c.ir.recorded import callee, raw_arguments, referred_bytes, split_typed
 from afterd.trace.c.read import libc
+from afterd.trace.c.read.called_back import answers_to
 from afterd.trace.c.read.frames import Call
 from afterd.trace.c.read.steps import Cells
 from afterd.trace.c.read.values import Values, known_value
 
 
 def given_reads(values: Values, call: Call, written: Cells | None) -> list[Read]:
-    """What a call that is not traced was given: its arguments, the text or bytes they point to, and what other such
-    functions made of the object that one refers to; ``written`` are the bytes of what it wrote that are asked for.
+    """What a call that is not traced was given: its arguments, the text or bytes they point to, what other such
+    functions made of the object that one refers to, and what those returned that it called back; ``written`` are the
+    bytes of what it wrote that are asked for.
     """
     found: list[Read] = []
     for argument in raw_arguments(call.instruction):
@@ -23,7 +25,7 @@ def given_reads(values: Values, call: Call, written: Cells | None) -> list[Read]
     if written and libc.adds_to(callee(call.instruction)):
         moment = values.moment(call.instance, call.index)
         found += reads(values.memory.read(written.address, 1, moment, bitvec(8), None))
-    return found + _handed(values, call, written)
+    return [*found, *_handed(values, call, written), *answers_to(values, call)]
 
 
 def _of_argument(values: Values, argument: str, call: Call) -> list[Read]:

@@ -31,17 +31,22 @@ from afterd.trace.c.window import records
 
 _TARGETS = re.compile(r'label %((?:[-a-zA-Z$._0-9]+)|"[^"]*")')
 DEFINITION = re.compile(r'^@((?:[-a-zA-Z$._0-9]+|"[^"]*")) = (.*)$', re.MULTILINE)
+_ATTACHED = re.compile(r"!dbg !(\d+)")
+_COPIED = re.compile(r"__const\.(?P<function>.+)\.(?P<name>[A-Za-z_]\w*)(?:\.\d+)?")
 _ALIAS = re.compile(rf"^@({NAME}) = (?:[\w() ]*?)(?:alias|ifunc) .*, ptr @({NAME})", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class GlobalVariable:
-    """A global of the program: its source name and declaration, its type and initialiser text."""
+    """A global of the program: its source name and declaration, its type and initialiser text; ``declared`` is the
+    declaration in the debug information, -1 where that has none. What a local array is copied from is one as well.
+    """
 
     symbol: str
     name: str
     location: Location
     definition: str
+    declared: int = -1
 
 
 class Unit:
@@ -81,19 +86,26 @@ class Unit:
     def globals(self) -> Mapping[str, GlobalVariable]:
         """Global variables by symbol (without @)."""
         found: dict[str, GlobalVariable] = {}
-        for symbol, definition in DEFINITION.findall(self.text):
-            attached = re.search(r"!dbg !(\d+)", definition)
-            known = self.debug.variable(int(attached.group(1))) if attached else None
-            name, place = known or (symbol, Location(""))
-            found[symbol.strip('"')] = GlobalVariable(
-                symbol.strip('"'), name, self.relative(place), definition
-            )
+        for quoted, definition in DEFINITION.findall(self.text):
+            symbol = quoted.strip('"')
+            declared = self._declared(symbol, definition)
+            name, place = self.debug.variable(declared) or (quoted, Location(""))
+            place = self.relative(place)
+            found[symbol] = GlobalVariable(symbol, name, place, definition, declared)
         return found
+
+    def _declared(self, symbol: str, definition: str) -> int:
+        """The declaration of a global in the debug information; of the constant that a local variable is made of, that
+        variable's.
+        """
+        if attached := _ATTACHED.search(definition):
+            return self.debug.declared(int(attached.group(1)))
+        copied = _COPIED.fullmatch(symbol)
+        return self.debug.declared_in(copied["function"], copied["name"]) if copied else -1
 
     def path(self, variable: GlobalVariable, offset: int) -> tuple[Part, ...]:
         """The elements and members of a global that one of its bytes is in, outermost first."""
-        attached = re.search(r"!dbg !(\d+)", variable.definition)
-        return tuple(self.debug.path(int(attached.group(1)), offset)) if attached else ()
+        return tuple(self.debug.path(variable.declared, offset))
 
     def relative(self, place: Location) -> Location:
         """The location with its file relative to the source tree's root, ``..`` resolved."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -45,6 +46,10 @@ class Symbols:
         self._addresses = [placed.address for placed in self._placed]
         self._anywhere = {placed.symbol: placed.address for placed in self._placed}
         self._image = cache(self._image_uncached)
+
+    def variables(self) -> Iterator[Placed]:
+        """The variables of the program, each where it was."""
+        return (placed for placed in self._placed if placed.variable is not None)
 
     def address(self, unit: Unit, symbol: str) -> int | None:
         """The address of ``@symbol`` as a module sees it; None for what no traced module defines."""

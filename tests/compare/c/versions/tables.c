@@ -266,3 +266,93 @@ int case_table_that_moved(void) {
     printf("%d\n", counted("one"));
     return 0;
 }
+
+static const int months[] = {
+#ifdef LEAP_YEARS
+    366,
+#endif
+-    31,
++    32,
+-    28,
++    29,
+#if 0
+    30,
+#else
+-    31,
++    33,
+#endif
+};
+
+int case_table_of_conditions(void) {
+    int month = 1;
+    printf("%d\n", months[month]);
+    return 0;
+}
+
+static const int turns[3][2] = {
+-    0, 1,
++    9, 1,
+-    1, 2,
++    1, 3,
+-    2, 0,
++    2, 9,
+};
+
+int case_table_without_braces(void) {
+    int from = 1, way = 1;
+    printf("%d\n", turns[from][way]);
+    return 0;
+}
+
+static int paid(int class) {
+    const int fares[] = {
+-        90,
++        91,
+-        60,
++        61,
+-        30,
++        31,
+    };
+    return fares[class];
+}
+
+int case_table_of_a_function(void) {
+    printf("%d\n", paid(1));
+    return 0;
+}
+
+enum tone { TONE_C, TONE_D, TONE_E };
+#define TONE(tone, pitch) [TONE_##tone] = {#tone, pitch}
+static const struct { const char *name; int pitch; } tones[] = {
+-    TONE(E, 330),
++    TONE(E, 331),
+-    TONE(C, 262),
++    TONE(C, 263),
+-    TONE(D, 294),
++    TONE(D, 295),
+};
+
+int case_table_by_macros(void) {
+    size_t second = 1;
+    printf("%d\n", tones[second].pitch);
+    return 0;
+}
+
+static const struct river { char name[8]; int length; } rivers[] = {
+-    {"elbe", 1094},
++    {"elbe", 1095},
+-    {"rhine", 1233},
++    {"rhone", 1233},
+-    {"weser", 452},
++    {"weser", 453},
+};
+
+static int by_name(const void *name, const void *river) {
+    return strcmp(name, ((const struct river *)river)->name);
+}
+
+int case_table_that_is_searched(void) {
+    const struct river *found = bsearch("rhine", rivers, 3, sizeof *rivers, by_name);
+    printf("%d\n", found == NULL);
+    return 0;
+}

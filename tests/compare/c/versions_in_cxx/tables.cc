@@ -1,3 +1,4 @@
+#include <array>
 #include <cstdio>
 #include <map>
 #include <string>
@@ -5,6 +6,7 @@
 extern "C" int case_map(void);
 extern "C" int case_constant(void);
 extern "C" int case_member(void);
+extern "C" int case_constructed(void);
 
 int case_map(void) {
     static const std::map<std::string, int> weights = {
@@ -52,5 +54,33 @@ const Planet::Moon Planet::moons[] {
 int case_member(void) {
     int at = 2;
     printf("%.1f\n", Planet::moons[at].distance);
+    return 0;
+}
+
+struct Bound {
+    std::array<int, 2> keys;
+    bool changed = false;
+    constexpr Bound(int first, int second = 0) noexcept : keys{{first, second}} {}
+    int first() const { return keys[0]; }
+};
+struct Bounds {
+    std::array<Bound, 3> all;
+    int first(int at) const { return all[at].first(); }
+};
+static Bounds bounds{{{
+#ifdef MORE_KEYS
+    {9},
+#endif
+-    {1, 2},
++    {1, 12},
+-    {3},
++    {13},
+-    {4},
++    {14},
+}}};
+
+int case_constructed(void) {
+    int at = 1;
+    printf("%d\n", bounds.first(at));
     return 0;
 }
