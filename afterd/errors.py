@@ -51,9 +51,13 @@ class BusyError(UsageError):
 
 
 class BuildError(AfterdError):
-    """The build of an end of the range fails, or there is no compiler."""
+    """The build of an end of the range fails, or there is no compiler. ``end``: which one, where it is known."""
 
     slug = "build"
+
+    def __init__(self, message: str, end: str = "") -> None:
+        super().__init__(message)
+        self.end = end
 
 
 class TestError(AfterdError):

@@ -15,7 +15,15 @@ from afterd.model.outcome import FailureSignature, Outcome, Unresolved, Verdict
 from afterd.model.progress import Progress
 from afterd.store.history import Observation, observe
 from afterd.store.jobs import Job, JobQueue
-from afterd.workspace import FailingTest, Suite, SuiteRun, Workspace, is_asked_for, run_suite
+from afterd.workspace import (
+    FailingTest,
+    Suite,
+    SuiteRun,
+    Workspace,
+    build_of,
+    is_asked_for,
+    run_suite,
+)
 
 TESTED = "tested"
 
@@ -107,6 +115,6 @@ def failing_of(
         if names and failure.test not in always and not is_asked_for(failure.test, names):
             continue
         if failure.test == THE_BUILD:
-            yield suite.build(), failure
+            yield build_of(suite.recipe), failure
         else:
             yield suite.test(failure.test), failure

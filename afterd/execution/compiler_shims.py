@@ -26,6 +26,18 @@ while [ "$left" -gt 0 ]; do
 done
 exec %s %s "$@"
 """
+_LENIENT_CARGO = """\
+#!/bin/sh
+case $1 in
+  +*) toolchain=$1; shift ;;
+esac
+if [ -n "$RUSTFLAGS" ]; then
+  RUSTFLAGS="$RUSTFLAGS --cap-lints warn"; export RUSTFLAGS
+else
+  set -- --config 'build.rustflags = ["--cap-lints", "warn"]' "$@"
+fi
+exec %s ${toolchain:+"$toolchain"} "$@"
+"""
 _OLDER = ("-fcommon",)
 """What GCC before 10 and clang before 11 did by themselves, and C programs with variables in headers rely on."""
 _FOLDER = "older-compilers"
@@ -34,6 +46,7 @@ _FOLDER = "older-compilers"
 def path_with_older_compilers(below: Path, path: str) -> str:
     """``path`` with the compilers on it in front, under their usual names, as older ones were: no warning is an
     error, of which a compiler that is newer than a version has more, and a variable of C may stand in several objects.
+    Rust's is told so by Cargo.
     """
     directory = below / _FOLDER
     directory.mkdir(parents=True, exist_ok=True)
@@ -42,6 +55,8 @@ def path_with_older_compilers(below: Path, path: str) -> str:
         if real := shutil.which(name, path=path):
             more = shlex.join(_OLDER) if language == "cc" else ""
             _write_script(directory / name, _LENIENT % (shlex.quote(real), more))
+    if cargo := shutil.which("cargo", path=path):
+        _write_script(directory / "cargo", _LENIENT_CARGO % shlex.quote(cargo))
     return f"{directory}{os.pathsep}{path}"
 
 

@@ -278,7 +278,7 @@ def _require_verdict(attempt: Attempt, name: str) -> None:
     """Raise what stands in the way of a verdict at the ``name`` end."""
     outcome = attempt.outcome
     if outcome.reason is Unresolved.BUILD:
-        raise BuildError(_build_sentence(attempt, name))
+        raise BuildError(_build_sentence(attempt, name), name)
     if attempt.unrunnable:
         raise TestError(f"At the {name} version: {attempt.unrunnable}")
     if outcome.reason in (Unresolved.UNTESTABLE, Unresolved.TIMEOUT):

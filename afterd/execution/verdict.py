@@ -19,6 +19,7 @@ from afterd.execution.failures.values import frames_shown, telling_text, told_fa
 from afterd.execution.losses import killed_from_outside
 from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.signature import Evidence, one_name, signature
+from afterd.model.explanation import THE_BUILD
 from afterd.model.outcome import (
     PRINTED_NOTHING,
     FailureKind,
@@ -82,7 +83,12 @@ def judge(result: ProcessResult, test_id: str, roots: Collection[str]) -> Outcom
         detail = f"the test {result.describe()}"
         reason = Unresolved.LOST if lost else Unresolved.KILLED
         return Outcome(Verdict.UNRESOLVED, reason, detail, test_seconds=seconds)
-    if not number and no_test_ran(result.stdout.text() + "\n" + result.stderr.text()):
+    is_a_build = test_id == THE_BUILD  # Go's runs no test
+    if (
+        not number
+        and not is_a_build
+        and no_test_ran(result.stdout.text() + "\n" + result.stderr.text())
+    ):
         none = Unresolved.UNTESTABLE
         return Outcome(Verdict.UNRESOLVED, none, last_lines(result), test_seconds=seconds)
     if not number and status == 0:

@@ -8,37 +8,40 @@ from __future__ import annotations
 from afterd.config import Settings
 from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.failures import native
+from afterd.execution.recipe import Recipe
 from afterd.model.outcome import Unresolved
 from afterd.model.progress import Progress
-from afterd.pipeline.broken import Broken
 from afterd.pipeline.older_tests import taking_part
 from afterd.vcs.file_changes import KEPT_TEST
-from afterd.workspace import Range, Suite, Workspace
+from afterd.workspace import FailingTest, Range, Workspace, build_of
 
-_NOTE = "The bad version does not build, and the good one does: what is explained is the build, and no test was run."
+BUILD_BROKE = (
+    "The bad version does not build, and the good one does: what is explained is the build, and no"
+    " test was run."
+)
 
 
 def broken_build(
-    workspace: Workspace, settings: Settings, wanted: Range, suite: Suite, progress: Progress
-) -> tuple[Range, Broken] | None:
-    """The range in which what broke is looked for, and the build as that; None where the bad version builds, where the
-    good one does not either, and where what is missing, or a newer compiler, is what stands in the way.
+    workspace: Workspace, settings: Settings, wanted: Range, recipe: Recipe, progress: Progress
+) -> tuple[Range, FailingTest] | None:
+    """The range in which what broke is looked for, and a recipe's build as the test; None where the bad version builds,
+    where the good one does not either, and where what is missing, or a newer compiler, is what stands in the way.
 
     Where the good version does not build with the bad one's test files, what these need is among what broke it.
     """
-    if not suite.recipe.build:
+    if not recipe.build:
         return None
-    bad = _built(workspace, suite, wanted.variants.bad)
+    bad = _built(workspace, recipe, wanted.variants.bad)
     newer = native.newly_refused(bad.outcome.detail) and not settings.older_compilers
     if bad.outcome.reason is not Unresolved.BUILD or bad.missing or newer:
         return None
     progress.stage("building the good version", "the bad one does not build")
     tests = frozenset(each.id for each in wanted.changes.changes if each.pruned == KEPT_TEST)
     for within in (wanted, taking_part(wanted, tests)):
-        if _built(workspace, suite, within.variants.tree(within.everything)).outcome.passed:
-            return within, Broken(suite, (suite.build(),), (_NOTE,))
+        if _built(workspace, recipe, within.variants.tree(within.everything)).outcome.passed:
+            return within, build_of(recipe)
     return None
 
 
-def _built(workspace: Workspace, suite: Suite, tree: str) -> Attempt:
-    return workspace.executor.submit(Job(tree, suite.recipe, build_only=True)).result()
+def _built(workspace: Workspace, recipe: Recipe, tree: str) -> Attempt:
+    return workspace.executor.submit(Job(tree, recipe, build_only=True)).result()

@@ -18,6 +18,7 @@ from afterd.model.progress import Progress
 from afterd.pipeline.answer import unanswered_explanation
 from afterd.pipeline.asking import oracle_of
 from afterd.pipeline.broken import Broken
+from afterd.pipeline.broken_build import BUILD_BROKE, broken_build
 from afterd.pipeline.case import Case
 from afterd.pipeline.elsewhere import Elsewhere, outcomes_elsewhere
 from afterd.pipeline.kept import keep
@@ -32,7 +33,8 @@ class EachTest:
     """Answers the tests that broke in a range, in their order; ``note`` goes into each answer.
 
     ``_walks`` are those of tests that the good version shows as red too: the history before it is looked at when all
-    others are answered. ``_stopped`` says what stood in the way of a test that cannot be run at an end.
+    others are answered. ``_stopped`` says what stood in the way of a test that cannot be run at an end, ``_unbuilt`` of
+    a build command that fails at the good version whatever its tests are.
     """
 
     workspace: Workspace
@@ -44,6 +46,7 @@ class EachTest:
     _found: list[Explanation] = field(default_factory=list)
     _stopped: dict[str, TestError | BuildError] = field(default_factory=dict)
     _walks: dict[str, Walk] = field(default_factory=dict)
+    _unbuilt: dict[tuple[str, ...], BuildError] = field(default_factory=dict)
 
     def answers(self) -> tuple[Explanation, ...]:
         """An answer for each test that no answer before it repairs; each is kept. With ``--first`` one.
@@ -74,7 +77,12 @@ class EachTest:
         repaired: list[str] = []
 
         def answer() -> None:
-            within, found = self._answer(test)
+            if known := self._unbuilt.get(test.recipe.build):
+                raise known
+            try:
+                within, found = self._answer(test)
+            except BuildError as error:
+                within, found = self._answer_of_build(test, error)
             if name in self._walks:
                 return
             with self.workspace.clock.during(Phase.SUITE):
@@ -84,6 +92,19 @@ class EachTest:
 
         self._attempt(name, answer)
         return [test for test in left if test.recipe.test_id not in repaired]
+
+    def _answer_of_build(self, test: FailingTest, error: BuildError) -> tuple[Range, Explanation]:
+        """The answer of a test's build, where that is what broke; else raises why it does not build."""
+        if error.end == "good":  # so it is for every test that is built by the same command
+            self._unbuilt[test.recipe.build] = error
+        if error.end != "bad":
+            raise error
+        wanted, settings, recipe = self.wanted, self.settings, test.recipe
+        build = broken_build(self.workspace, settings, wanted, recipe, self.heard)
+        if build is None:
+            raise error
+        found = explain_test(self.workspace, settings, *build, self.heard, before=self._found)
+        return build[0], replace(found, remarks=(*found.remarks, BUILD_BROKE))
 
     def _attempt(self, name: str, answer: Callable[[], None]) -> None:
         try:

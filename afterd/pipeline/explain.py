@@ -19,7 +19,6 @@ from afterd.model.progress import Progress, Silent
 from afterd.pipeline.answer import answered_meanwhile, unanswered_explanation
 from afterd.pipeline.beside import begin_bad_run
 from afterd.pipeline.broken import which_broke
-from afterd.pipeline.broken_build import broken_build
 from afterd.pipeline.each_test import EachTest
 from afterd.pipeline.kept import keep, keep_rankings
 from afterd.pipeline.unconfirmed import uncommitted_sentence
@@ -51,8 +50,8 @@ def explain(
     # A compiler that is newer than the project's last release must not be what stops its maintainer.
     heard.stage("building again as older compilers would", refused)
     note = (
-        "Compilers were started as older ones were (no warning is an error, -fcommon), because as it is this one"
-        f" refuses: {refused} (`older_compilers = true` does so for every command.)"
+        "Compilers were started as older ones were (no warning is an error, -fcommon, and --cap-lints warn in Rust),"
+        f" because as it is this one refuses: {refused} (`older_compilers = true` does so for every command.)"
     )
     return _held(replace(settings, older_compilers=True), heard, clock, note, answered)
 
@@ -108,13 +107,7 @@ def _explain(
             nothing = replace(nothing, remarks=tuple(filter(None, [note])))
             return (keep(workspace, nothing),)
         began = time.monotonic()
-        try:
-            found = EachTest(workspace, settings, wanted, broken, heard, note).answers()
-        except BuildError:
-            build = broken_build(workspace, settings, wanted, broken.suite, heard)
-            if build is None:
-                raise
-            found = EachTest(workspace, settings, *build, heard, note).answers()
+        found = EachTest(workspace, settings, wanted, broken, heard, note).answers()
         if answered and all(each.status is Status.EXPLAINED for each in found):
             heard = answered(found)
         with clock.during(Phase.RANK):

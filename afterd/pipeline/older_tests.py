@@ -151,7 +151,7 @@ def _with_own_tests(failed: BuildError | TestError, last: Outcome) -> BuildError
     """Why the good version does not build: what is said of it with its own tests, which were tried ``last``."""
     if isinstance(failed, BuildError) and last.reason is Unresolved.BUILD and last.detail:
         why = "The good version does not build, with its own tests neither; its build says then"
-        return BuildError(f"{why}:\n{last.detail}")
+        return BuildError(f"{why}:\n{last.detail}", "good")
     return failed
 
 

@@ -127,16 +127,6 @@ class Suite:
         name = command_line(with_assignments(self.recipe.assigned, command))
         return replace(self, recipe=replace(self.recipe, test=command, test_id=name))
 
-    def build(self) -> FailingTest:
-        """The build as a test: what a change did that makes it fail is found by the same loop."""
-        recipe = self.recipe
-        return FailingTest(
-            replace(
-                recipe, test=recipe.build, build=(), assigned=(), test_id=THE_BUILD, told_by=""
-            ),
-            GIVEN,
-        )
-
     def some(self, names: Sequence[str]) -> Recipe:
         """The suite without its other tests, where its runner can be asked for several by name; else all of it."""
         command = command_of_tests(self.recipe.test, self.recipe.told_by, *names)
@@ -157,6 +147,12 @@ class SuiteRun:
     def names(self) -> tuple[str, ...]:
         """The names of the tests that failed."""
         return tuple(failure.test for failure in self.failures)
+
+
+def build_of(recipe: Recipe) -> FailingTest:
+    """A build as a test: what a change did that makes it fail is found by the same loop."""
+    build = replace(recipe, test=recipe.build, build=(), assigned=(), test_id=THE_BUILD, told_by="")
+    return FailingTest(build, GIVEN)
 
 
 def is_python_suite(suite: Suite) -> bool:

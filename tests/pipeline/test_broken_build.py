@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -84,3 +85,84 @@ def test_what_the_tests_lack_is_what_broke_the_build(tmp_path: Path) -> None:
     assert (found["test"], found["status"], done.status) == ("the build", "explained", 0)
     assert [change["file"] for change in found["root"]] == ["tests/t.c"]
     assert "lost.h" in found["failure"]["message"]
+
+
+_SUM = """\
+package calc
+
+const Least = 1
+
+func Sum(a, b int) int { return a + b }
+
+func Twice(a int) int { return Sum(a, a) }
+"""
+_GO_TEST = """\
+package calc
+
+import "testing"
+
+func TestSum(t *testing.T) {
+\tif Sum(1, 2) != 3 {
+\t\tt.Errorf("Sum(1, 2) = %d", Sum(1, 2))
+\t}
+}
+"""
+GO = {
+    "go.mod": "module example.org/m\n\ngo 1.19\n",
+    "calc/calc.go": _SUM,
+    "calc/calc_test.go": _GO_TEST,
+    "more/more.go": 'package more\n\nimport "example.org/m/calc"\n\nfunc More() int { return calc.Twice(2) }\n',
+    "more/more_test.go": 'package more\n\nimport "testing"\n\nfunc TestMore(t *testing.T) { More() }\n',
+    "one/one.go": "package one\n\nfunc One() int { return 1 }\n",
+    "one/one_test.go": 'package one\n\nimport "testing"\n\n'
+    'func TestOne(t *testing.T) {\n\tif One() != 1 {\n\t\tt.Error("not one")\n\t}\n}\n',
+}
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="no Go")
+def test_a_go_package_that_does_not_compile_is_explained_by_its_build(tmp_path: Path) -> None:
+    """That it "does not build" was all of the answer: Go has no build but each package's own."""
+    bad = {
+        "calc/calc.go": _SUM.replace("Least = 1", "Least = 2").replace("Sum(a, a)", "Add(a, a)"),
+        "one/one.go": "package one\n\nfunc One() int { return 2 }\n",
+    }
+    where = repository(tmp_path / "r", GO, bad)
+    done = afterd("explain", "HEAD~1..HEAD", "--format", "json", cwd=where)
+    found = {each["test"]: each for each in json.loads(done.out)["explanations"]}
+    assert found.keys() == {"the build", "example.org/m/one TestOne"}, done.err
+    build, test = found["the build"], found["example.org/m/one TestOne"]
+    assert "Add(a, a)" in build["root"][0]["patch"]
+    assert ["Least" in each["patch"] for each in build["root"]] == [False]
+    failure = build["failure"]
+    assert (failure["message"], failure["file"], failure["line"]) == (
+        "undefined: Add",
+        "calc/calc.go",
+        7,
+    )
+    assert build["also"] == ["example.org/m/more"]
+    assert test["root"][0]["file"] == "one/one.go"
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="no Go")
+def test_a_renamed_function_is_behind_a_go_test_that_does_not_compile(tmp_path: Path) -> None:
+    renamed = _SUM.replace("Sum(", "Total(")
+    where = repository(tmp_path / "r", GO, {"calc/calc.go": renamed})
+    done = afterd("explain", "HEAD~1..HEAD", "--format", "json", cwd=where)
+    [found] = json.loads(done.out)["explanations"]
+    assert (found["test"], found["status"]) == ("the build", "explained"), done.err
+    assert any("Total(a, b" in change["patch"] for change in found["root"])
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="no Go")
+def test_a_good_version_that_does_not_build_is_found_so_once(tmp_path: Path) -> None:
+    """Seven red tests of go-cmp's were confirmed one by one, each for the same build that fails."""
+    red = "".join(
+        f'\nfunc TestSum{n}(t *testing.T) {{\n\tif Sum({n}, 1) != {n + 1} {{\n\t\tt.Error("no")\n\t}}\n}}\n'
+        for n in range(3)
+    )
+    files = {"go.mod": GO["go.mod"], "calc/calc_test.go": _GO_TEST + red}
+    good, bad = _SUM.replace("Sum(a, a)", "Add(a, a)"), _SUM.replace("a + b", "a - b")
+    where = repository(tmp_path / "r", {**files, "calc/calc.go": good}, {"calc/calc.go": bad})
+    done = afterd("explain", "HEAD~1..HEAD", cwd=where)
+    done.refused(13, "The good version does not build", "#build")
+    assert done.err.count("confirming the bad version") == 1

@@ -66,3 +66,26 @@ def test_another_error_is_told_as_it_is(tmp_path: Path) -> None:
     done = afterd("explain", "HEAD~1..HEAD", cwd=where)
     assert done.status == 0, done.err + done.out
     assert "the build fails because of" in done.out
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="no Cargo")
+def test_a_lint_that_is_denied_is_let_pass_in_rust(tmp_path: Path) -> None:
+    """Httparse 1.8.0 denies all warnings in its tests, and a Rust of today has one more: "does not build"."""
+    text = """\
+#![cfg_attr(test, deny(warnings))]
+pub fn amount() -> i32 { let unused = 1; 3 }
+#[test] fn it() { assert_eq!(amount(), 3); }
+"""
+    files = {
+        ".gitignore": "target\nCargo.lock\n",
+        "Cargo.toml": '[package]\nname = "calc"\nversion = "1.0.0"\nedition = "2021"\n',
+        "src/lib.rs": text,
+    }
+    bad = {"src/lib.rs": text.replace("1; 3", "1; 4")}
+    where = repository(tmp_path / "r", files, bad)
+    done = afterd("explain", "HEAD~1..HEAD", "--format", "json", cwd=where)
+    assert done.status == 0, done.err + done.out
+    [found] = json.loads(done.out)["explanations"]
+    assert "1; 4" in found["root"][0]["patch"]
+    [note] = [note for note in found["remarks"] if "older_compilers" in note]
+    assert "unused variable: `unused` (#[deny(warnings)])" in note

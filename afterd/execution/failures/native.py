@@ -86,6 +86,10 @@ _NEWLY = re.compile(
     r"^.*(?:\[-Werror[=,\]]|warnings? (?:being )?treated as errors|\bmultiple definition of [`'‘]\w+['’]).*$",
     re.MULTILINE | re.IGNORECASE,
 )
+_NEWLY_RUST = re.compile(  # a group of lints, of which a newer compiler has more
+    r"^error: (?P<said>.*)\n(?:(?!error\b).*\n)*?.*implied by `(?P<by>(?:#!?\[(?:deny|forbid)\(|-[DF] ).*)`$",
+    re.MULTILINE,
+)
 _SIGNALS = {
     "Segmentation fault": "SIGSEGV",
     "Aborted": "SIGABRT",
@@ -175,6 +179,8 @@ def newly_refused(text: str) -> str:
     """The first line in which a compiler refuses what older ones took: a warning that is an error there, or a variable
     of C in several objects; empty where none does.
     """
+    if of_rust := _NEWLY_RUST.search(text):
+        return f"{of_rust['said']} ({of_rust['by']})"
     found = _NEWLY.search(text)
     return found[0] if found else ""
 

@@ -127,13 +127,14 @@ _SAID = (
                r": \S[^\n]*)", re.MULTILINE),
     THROWN,
     re.compile(r"panicked at [^\n]*:\d+:\d+:\n(?P<message>\S[^\n]*)", re.MULTILINE),
-    re.compile(r"^[ \t]*(?:[\w/-]+/)*[\w.-]+\.go:\d+: (?P<message>\S[^\n]*)", re.MULTILINE),
+    re.compile(r"^[ \t]*(?:[\w/-]+/)*[\w.-]+\.go:\d+(?::\d+)?: (?P<message>\S[^\n]*)", re.MULTILINE),
     re.compile(r"^panic: (?P<message>\S[^\n]*)", re.MULTILINE),
     re.compile(r"^(?:[^\n:]*/)?[\w.+-]+\.\w+:\d+:\w+:FAIL: ?(?P<message>\S[^\n]*)", re.MULTILINE),
     re.compile(r"^ *not ok \d+ *-? *(?P<message>\S[^\n]*)", re.MULTILINE),
     re.compile(r"^(?:[^\n:]*/)?[\w.+-]+\.\w+:\d+: Failure\n\s*(?P<message>\S[^\n]*)", re.MULTILINE),
     # What a compiler refuses: a test that is a build, or that builds something.
     re.compile(r"^(?:[^\n:]*/)?[\w.+-]+\.\w+:\d+(?::\d+)?: (?:fatal )?error: (?P<message>\S[^\n]*)", re.MULTILINE),
+    re.compile(r"^error(?:\[E\d+\])?: (?P<message>\S[^\n]*)(?=\n *--> )", re.MULTILINE),
     # A script of the project's own; what Automake and Meson print is the name of the test alone.
     re.compile(r"^[ \t]*(?P<message>(?!FAIL(?:ED)?[: ]|\d+/\d+ )[^\n]*(?<![\w#])FAIL(?:ED)?(?![\w]|: +\d)[^\n]*)",
                re.MULTILINE),
