@@ -22,11 +22,17 @@ from afterd.limits import FormulaLimits
 from afterd.localization.examination import Line
 from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.clause_weighting import clause_weights
-from afterd.localization.formula.conbas import ReducedSlice, combined_slices, conbas
+from afterd.localization.formula.conbas import ReducedSlice, combined_slices, conbas, ranked_slices
 from afterd.localization.formula.on_demand import on_demand
 from afterd.localization.formula.report import Report, mean_covered, places
-from afterd.localization.formula.several_inputs import allotted, combined_places, explained_runs
-from afterd.localization.fusion import Shares, Votes, fused_lines, place_of
+from afterd.localization.formula.several_inputs import (
+    allotted,
+    combined_places,
+    explained_runs,
+    ranked_inputs,
+    ruled_out,
+)
+from afterd.localization.fusion import Shares, Votes, fused_lines, heard, place_of
 from afterd.localization.siemens import FaultyVersion
 from afterd.localization.techniques import TECHNIQUES
 from afterd.localization.votes import BOUNDS, PARTS, line_votes
@@ -80,7 +86,7 @@ class Explained:
 @dataclass(frozen=True, slots=True)
 class VersionResult:
     """All techniques on one version of a ``program``. ``votes`` and ``shares`` are what the fusion was made
-    from, which is that of ``afterd rank``.
+    from, which is that of ``afterd rank``; ``ruled_out`` are the lines of a technique that it does not hear of.
     """
 
     version: str
@@ -92,6 +98,14 @@ class VersionResult:
     left_out: str = ""
     program: str = ""
     shares: Shares = field(default_factory=dict)
+    ruled_out: Mapping[str, frozenset[Line]] = field(default_factory=dict)
+
+    @property
+    def heard(self) -> Votes:
+        """The votes in a fusion."""
+        return {
+            name: heard(scores, self.ruled_out.get(name, ())) for name, scores in self.votes.items()
+        }
 
 
 def formula_results(
@@ -161,6 +175,7 @@ def _version(
         if name in TECHNIQUES
     }
     shares: dict[str, float] = {}
+    refuted: dict[str, frozenset[Line]] = {}
     reports: dict[str, list[Report]] = {}
     for name in FORMULAS:
         technique = bugassist if name.startswith("BA") else on_demand
@@ -169,6 +184,7 @@ def _version(
         if name in _VOTING:
             votes[_VOTING[name]] = {line: -place for line, place in named.items()}
             shares[_VOTING[name]] = mean_covered(reports[name])
+            refuted[_VOTING[name]] = ruled_out(ranked_inputs(reports[name]))
         agrees = _agree(reports["BA"], reports[name]) if name == "OFC" else None
         results[name] = Explained(
             _first_place(places(named), version.faulty), work.seconds,
@@ -180,13 +196,22 @@ def _version(
     named = combined_slices(slices)
     votes["conbas"] = {line: -place for line, place in named.items()}
     shares["conbas"] = mean_covered(slices)
+    refuted["conbas"] = ruled_out(ranked_slices(slices))
     place = _first_place(places(named), version.faulty)
     results[CONBAS] = Explained(place, seconds, reported=len(named))
-    place = place_of(fused_lines(votes, shares=shares), version.faulty, float(lines))
-    results["fused"] = Explained(place, 0.0, reported=lines)
-    return VersionResult(
-        version.name, results, len(failing), lines, version.faulty, votes, shares=shares
+    result = VersionResult(
+        version.name,
+        results,
+        len(failing),
+        lines,
+        version.faulty,
+        votes,
+        shares=shares,
+        ruled_out=refuted,
     )
+    place = place_of(fused_lines(result.heard, shares=shares), version.faulty, float(lines))
+    results["fused"] = Explained(place, 0.0, reported=lines)
+    return result
 
 
 def failing_runs(

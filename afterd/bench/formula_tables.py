@@ -201,7 +201,7 @@ def learned_weights(results: Sequence[VersionResult]) -> dict[str, float]:
 
 
 def _cases(results: Sequence[VersionResult]) -> list[Case]:
-    return [Case(r.votes, r.faulty, float(r.lines), r.shares) for r in results if not r.left_out]
+    return [Case(r.heard, r.faulty, float(r.lines), r.shares) for r in results if not r.left_out]
 
 
 def _fusions(scored: Sequence[VersionResult]) -> Grid:
@@ -249,7 +249,7 @@ def _met_alone(result: VersionResult, name: str) -> _Met:
 
 
 def _met_fused(result: VersionResult, weights: Mapping[str, float]) -> _Met:
-    return _met(result, fused_lines(result.votes, weights, result.shares))
+    return _met(result, fused_lines(result.heard, weights, result.shares))
 
 
 def _met(result: VersionResult, ranking: Sequence[RankedLine]) -> _Met:

@@ -23,6 +23,9 @@ from afterd.execution.toolchain import find
 from afterd.localization.formats.weights import write_weights
 from afterd.report.sanitize import visible_text
 
+_LINES = frozenset({"votes", "faulty", "ruled_out"})
+"""What of a version's result is about its lines, and not in the JSON."""
+
 
 @click.command("formula")
 @click.argument("directories", nargs=-1, required=True, metavar="DIRECTORY...",
@@ -63,9 +66,7 @@ def formula(
         write_weights(learned_weights(scored), weights)
     facts = machine()
     if form == "json":
-        rows = [
-            {k: v for k, v in asdict(r).items() if k not in {"votes", "faulty"}} for r in results
-        ]
+        rows = [{k: v for k, v in asdict(r).items() if k not in _LINES} for r in results]
         write(
             json.dumps({"bench": "formula", "machine": facts, "rows": rows}, indent=2) + "\n",
             output,

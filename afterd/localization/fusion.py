@@ -77,7 +77,11 @@ Votes = Mapping[str, Mapping[Line, float]]
 """Technique → line → score, higher is more suspicious."""
 
 Shares = Mapping[str, float]
-"""Technique → what part of the failed runs its votes are about, 0 to 1; of one that is not here all."""
+"""Technique → what part of the failed runs its votes are about, 0 to 1; of one that is not here all.
+
+One that names nothing, and is about something, has ruled out what it knows: no line has its vote, nor that of those
+who stand in for it.
+"""
 
 _ALL: Shares = MappingProxyType({})
 
@@ -99,7 +103,8 @@ def fused_lines(
 
     A technique without a weight has its default one.
     """
-    weight = {n: weights.get(n, WEIGHTS.get(n, 1.0)) for n, scores in votes.items() if scores}
+    shares = {name: _about(name, votes, shares) for name in votes}
+    weight = {n: weights.get(n, WEIGHTS.get(n, 1.0)) for n in votes if votes[n] or shares[n]}
     speaking = [name for name in weight if weight[name]]
     votes = {name: votes[name] for name in weight if speaks_beside(name, speaking, shares)}
     counting = _counting_weights(weight, shares)
@@ -125,6 +130,16 @@ def fused_lines(
         )
         for line in order
     ]
+
+
+def _about(name: str, votes: Votes, shares: Shares) -> float:
+    """What part of the runs a technique speaks of; one that names nothing speaks of none, unless it is said."""
+    return shares.get(name, 1.0 if votes[name] else 0.0)
+
+
+def heard(scores: Mapping[Line, float], ruled_out: Collection[Line]) -> dict[Line, float]:
+    """What a technique says in a fusion: nothing of lines that explain some of the failures alone, and not all."""
+    return {line: score for line, score in scores.items() if line not in ruled_out}
 
 
 def speaks_beside(name: str, speaking: Collection[str], shares: Shares) -> bool:

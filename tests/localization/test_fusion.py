@@ -79,6 +79,17 @@ def test_what_the_other_one_is_not_about_the_stand_ins_speak_of() -> None:
     assert fused_lines(votes, shares=of_the_end)[0].line == 1  # most is the spectrum's
 
 
+def test_who_has_ruled_out_all_has_no_vote_and_no_stand_in() -> None:
+    """larder, `F_MISS_1`: no single statement repairs the run, and sets of its end had the formula's vote."""
+    spectrum = {name: {A: 1.0, B: 0.5, C: 0.2} for name in KINDS["spectrum"]}
+    votes = {**spectrum, "bugassist-cw": {}, "ofc-cw": {C: 1.0}}
+    assert fused_lines(votes)[0].line == 3
+    ruled_out = fused_lines(votes, shares={"bugassist-cw": 1.0})
+    assert [(r.line, set(r.votes)) for r in ruled_out] == [
+        (line, set(spectrum)) for line in (1, 2, 3)
+    ]
+
+
 def test_a_formula_of_a_runs_end_and_a_slice_are_one_witness() -> None:
     """meet, `F_MISS_3`: neither names what stands beside a statement that is missing, and both had a whole vote."""
     spectrum = {name: {A: 1.0, B: 0.5, C: 0.2} for name in KINDS["spectrum"]}

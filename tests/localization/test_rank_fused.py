@@ -8,7 +8,7 @@ from typing import Any
 
 from afterd.localization.examination import Line
 from afterd.localization.votes.voters import VOTERS, FusedVoter
-from afterd.localization.votes.votes import Counted, Votes
+from afterd.localization.votes.votes import Counted, NoVoteError, RuledOutError, Votes
 
 A, B = ("f.c", 1), ("f.c", 2)
 NOTHING: Any = None
@@ -24,9 +24,13 @@ class Fixed:
     scores: Mapping[Line, float]
     missing: str = ""
     share: float = 1.0
+    ruled_out: frozenset[Line] = frozenset()
+    nothing: NoVoteError | None = None
 
     def __call__(self, _counted: Counted, /) -> Votes:
-        return Votes(self.scores, share=self.share)
+        if self.nothing is not None:
+            raise self.nothing
+        return Votes(self.scores, share=self.share, ruled_out=self.ruled_out)
 
     def lacks(self, _counted: Counted, /) -> str:
         return self.missing
@@ -60,6 +64,25 @@ def test_a_stand_in_is_not_asked_where_the_other_one_answered_about_whole_runs()
     assert FusedVoter(partly)(counted()).parts == {A: {"bugassist-cw": 1.0}, B: {"ofc-cw": 1.0}}
     silent = {**voters, "bugassist-cw": Fixed({}, "a range")}
     assert FusedVoter(silent)(counted()).parts == {B: {"ofc-cw": 1.0}}
+
+
+def test_what_a_settled_input_rules_out_has_no_vote_and_no_stand_in_speaks_instead() -> None:
+    """larder, `F_OP_1`: of two inputs one had a single repair, which the other's twenty did not have among them."""
+    voters = {
+        "op2": Fixed({A: 1.0, B: 0.5}),
+        "bugassist-cw": Fixed({B: 1.0}, ruled_out=frozenset({B})),
+        "ofc-cw": Fixed({B: 1.0}),
+    }
+    votes = FusedVoter(voters)(counted())
+    assert votes.scores[A] > votes.scores[B]
+    assert votes.parts == {A: {"op2": 1.0}, B: {"op2": 2.0}}
+    settled = Fixed({}, nothing=RuledOutError("no single statement could repair it."))
+    votes = FusedVoter({**voters, "bugassist-cw": settled})(counted())
+    assert votes.parts == {A: {"op2": 1.0}, B: {"op2": 2.0}}
+    assert votes.missing == {"bugassist-cw": "no single statement could repair it"}
+    gave_up = Fixed({}, nothing=NoVoteError("It gives up."))
+    votes = FusedVoter({**voters, "bugassist-cw": gave_up})(counted())
+    assert votes.scores[A] < votes.scores[B]
 
 
 def test_it_is_a_technique_of_rank() -> None:

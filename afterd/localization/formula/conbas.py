@@ -54,6 +54,11 @@ class ReducedSlice:
         return frozenset().union(*self.slices)
 
     @property
+    def answers(self) -> bool:
+        """Whether it explains the failure."""
+        return bool(self.diagnoses)
+
+    @property
     def result(self) -> frozenset[Line]:
         """The reduced slice."""
         return frozenset().union(*self.diagnoses)
@@ -73,15 +78,18 @@ def smallest_first(found: ReducedSlice) -> dict[Line, float]:
     return places(sizes)
 
 
+def ranked_slices(found: Sequence[ReducedSlice]) -> list[Ranked]:
+    """The rankings of several inputs' reduced slices; one of a part of a run says nothing of what it lacks."""
+    return [
+        Ranked(smallest_first(one), settled=one.settled and one.covered == 1)
+        for one in found
+        if one.answers
+    ]
+
+
 def combined_slices(found: Sequence[ReducedSlice]) -> dict[Line, float]:
     """The places of the lines that several inputs' reduced slices name."""
-    return combined_ranking(
-        [
-            Ranked(smallest_first(one), settled=one.settled and one.covered == 1)
-            for one in found
-            if one.diagnoses
-        ]
-    )
+    return combined_ranking(ranked_slices(found))
 
 
 def conbas(subject: Subject, solver: Corrections, hitting: MaxSat) -> ReducedSlice:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Protocol
@@ -39,6 +38,16 @@ class Report:
     def complete(self) -> bool:
         """Whether these are all diagnoses within the bounds."""
         return not self.reason
+
+    @property
+    def settled(self) -> bool:
+        """Whether all single statements are known that repair the input: no other line does so alone."""
+        return self.finished > 0
+
+    @property
+    def answers(self) -> bool:
+        """Whether it says anything; that no single statement repairs the input is an answer, too."""
+        return bool(self.diagnoses) or self.settled
 
     @property
     def lines(self) -> frozenset[Line]:
@@ -111,8 +120,8 @@ class About(Protocol):
     """An answer about a part of a run."""
 
     @property
-    def diagnoses(self) -> Sequence[AbstractSet[object]]:
-        """What it names."""
+    def answers(self) -> bool:
+        """Whether it says anything."""
         ...
 
     @property
@@ -122,9 +131,9 @@ class About(Protocol):
 
 
 def mean_covered(reports: Iterable[About]) -> float:
-    """The mean of what the answers that name something are about; 1 where none does."""
-    found = [report.covered for report in reports if report.diagnoses]
-    return fmean(found) if found else 1.0
+    """The mean of what the answers are about; 0 where there is none."""
+    found = [report.covered for report in reports if report.answers]
+    return fmean(found) if found else 0.0
 
 
 def top(places_of: Mapping[Line, float], count: int = 10) -> Sequence[Line]:

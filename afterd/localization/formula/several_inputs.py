@@ -45,18 +45,29 @@ class Ranked:
     settled: bool = True
 
 
-def combined_places(reports: Sequence[Report]) -> dict[Line, float]:
-    """The places of the lines that several inputs' reports name; see ``combined_ranking``.
+def ranked_inputs(reports: Sequence[Report]) -> list[Ranked]:
+    """The rankings of several inputs' reports, without those that say nothing (a technique gave up)."""
+    return [
+        Ranked(ranked_lines(report), smallest_sizes(report), report.settled)
+        for report in reports
+        if report.answers
+    ]
 
-    Reports without a diagnosis (a technique gave up on that input) say nothing and are left out.
+
+def combined_places(reports: Sequence[Report]) -> dict[Line, float]:
+    """The places of the lines that several inputs' reports name; see ``combined_ranking``."""
+    return combined_ranking(ranked_inputs(reports))
+
+
+def ruled_out(answered: Sequence[Ranked]) -> frozenset[Line]:
+    """The lines that some inputs name and one that is settled lacks: no such line explains all failures alone.
+
+    Where that is so of all lines, what is wrong is no single statement that there is: one is missing, or there are
+    several faults.
     """
-    return combined_ranking(
-        [
-            Ranked(ranked_lines(report), smallest_sizes(report), report.finished > 0)
-            for report in reports
-            if report.diagnoses
-        ]
-    )
+    named = {line for ranked in answered for line in ranked.places}
+    settled = [ranked.places for ranked in answered if ranked.settled]
+    return frozenset(line for line in named if any(line not in places for places in settled))
 
 
 def combined_ranking(answered: Sequence[Ranked]) -> dict[Line, float]:
@@ -70,6 +81,7 @@ def combined_ranking(answered: Sequence[Ranked]) -> dict[Line, float]:
     input alone explains all of them with one fault; one that needs another statement beside it for some
     input explains them with two.
     """
+    answered = [ranked for ranked in answered if ranked.places]
     named = dict.fromkeys(line for ranked in answered for line in ranked.places)
     keys: dict[Line, tuple[int, float, float]] = {}
     for line in named:

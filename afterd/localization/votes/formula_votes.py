@@ -8,16 +8,28 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from afterd.limits import FormulaLimits
-from afterd.localization.examination import Line
 from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.clause_weighting import clause_weights
-from afterd.localization.formula.conbas import combined_slices, conbas
+from afterd.localization.formula.conbas import conbas, ranked_slices
 from afterd.localization.formula.on_demand import on_demand
 from afterd.localization.formula.report import mean_covered
-from afterd.localization.formula.several_inputs import allotted, combined_places
+from afterd.localization.formula.several_inputs import (
+    Ranked,
+    allotted,
+    combined_ranking,
+    ranked_inputs,
+    ruled_out,
+)
 from afterd.localization.techniques import TECHNIQUES
 from afterd.localization.votes.formula_programs import failing_subjects, lacks_subjects
-from afterd.localization.votes.votes import Counted, NoVoteError, Voter, Votes, line_votes
+from afterd.localization.votes.votes import (
+    Counted,
+    NoVoteError,
+    RuledOutError,
+    Voter,
+    Votes,
+    line_votes,
+)
 from afterd.logic import MaxSat
 
 _LIMITS = FormulaLimits()
@@ -47,7 +59,7 @@ class FormulaVoter:
             for inputs, seconds, at_last in _allotted(grouped, counted)
         ]
         reason = next((r.reason for r in reports if r.reason), "")
-        return _votes(combined_places(reports), mean_covered(reports), reason)
+        return _votes(ranked_inputs(reports), mean_covered(reports), reason)
 
     def lacks(self, counted: Counted, /) -> str:
         """What formulas miss."""
@@ -66,7 +78,7 @@ class ConbasVoter:
                 for subject, seconds, _ in _allotted(failing_subjects(counted), counted)
             ]
         reason = next((r.reason for r in reduced if r.reason), "")
-        return _votes(combined_slices(reduced), mean_covered(reduced), reason)
+        return _votes(ranked_slices(reduced), mean_covered(reduced), reason)
 
     def lacks(self, counted: Counted, /) -> str:
         """What formulas miss."""
@@ -77,12 +89,15 @@ def _allotted(inputs: Sequence[_T], counted: Counted) -> Iterator[tuple[_T, floa
     return allotted(inputs, _LIMITS.seconds, counted.memory.spent)
 
 
-def _votes(found: Mapping[Line, float], share: float, reason: str) -> Votes:
+def _votes(answered: Sequence[Ranked], share: float, reason: str) -> Votes:
     """Lines by their places, from what is about such a share of the runs. Raises NoVoteError where there is none."""
+    found = combined_ranking(answered)
     if not found:
         said = reason or "no line could repair the tests"
-        raise NoVoteError(f"The formula of a failed test gives no answer: {said}.")
-    return Votes({line: 1 / place for line, place in found.items()}, share=share)
+        refused = RuledOutError if answered else NoVoteError
+        raise refused(f"The formula of a failed test gives no answer: {said}.")
+    scores = {line: 1 / place for line, place in found.items()}
+    return Votes(scores, share=share, ruled_out=ruled_out(answered))
 
 
 FORMULAS: Mapping[str, Voter] = {

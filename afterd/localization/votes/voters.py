@@ -6,12 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from afterd.localization.fusion import KINDS, fused_lines, speaks_beside
+from afterd.localization.fusion import KINDS, fused_lines, heard, speaks_beside
 from afterd.localization.techniques import TECHNIQUES
 from afterd.localization.votes.formula_votes import FORMULAS
 from afterd.localization.votes.loop_votes import LoopVoter
 from afterd.localization.votes.sat_tar_votes import SatTarVoter
-from afterd.localization.votes.votes import Counted, NoVoteError, SpectrumVoter, Voter, Votes
+from afterd.localization.votes.votes import (
+    Counted,
+    NoVoteError,
+    RuledOutError,
+    SpectrumVoter,
+    Voter,
+    Votes,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +42,20 @@ class FusedVoter:
                 found[name] = voted(name, voter, counted)
             except NoVoteError as nothing:
                 missing[name] = str(nothing).rstrip(".")
-            else:
-                if found[name].share < 1:
-                    shares[name] = found[name].share
+                if not isinstance(nothing, RuledOutError):
+                    continue
+                found[name] = Votes({})
+            shares[name] = found[name].share
         ranking = fused_lines(
-            {name: votes.scores for name, votes in found.items()}, counted.options.weights, shares
+            {name: heard(votes.scores, votes.ruled_out) for name, votes in found.items()},
+            counted.options.weights,
+            shares,
         )
         return Votes(
             {(line.file, line.line): line.score for line in ranking},
             parts={(line.file, line.line): line.votes for line in ranking},
             missing=missing,
-            shares=shares,
+            shares={name: share for name, share in shares.items() if share < 1},
         )
 
     def lacks(self, counted: Counted, /) -> str:

@@ -30,6 +30,10 @@ class NoVoteError(TestError):
     """A technique looked, and has no opinion; the message says why."""
 
 
+class RuledOutError(NoVoteError):
+    """A technique looked to the end: nothing that it could name explains the failures."""
+
+
 class Memory:
     """Answers by question, also that there is none; and a solver whose encoding techniques share."""
 
@@ -93,7 +97,8 @@ class VoteOptions:
 @dataclass(frozen=True, slots=True)
 class Votes:
     """What a technique says of lines: higher is more suspicious. ``confidence`` where it has one; ``share``
-    is what part of the failed tests' runs it is about, 0 to 1.
+    is what part of the failed tests' runs it is about, 0 to 1; ``ruled_out`` are lines that explain some of
+    the failures alone, and not all: they have no vote in a fusion.
 
     Of a fusion: ``parts`` are the places of a line by technique, ``missing`` says of the techniques
     without a vote why they have none, ``shares`` of those whose vote is not about whole runs how much of them it is.
@@ -104,6 +109,7 @@ class Votes:
     parts: Mapping[Line, Mapping[str, float]] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
     share: float = 1.0
+    ruled_out: frozenset[Line] = frozenset()
     shares: Mapping[str, float] = field(default_factory=dict)
 
 

@@ -13,8 +13,13 @@ from afterd.bench.formula_work import Watched
 from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.conbas import ReducedSlice, combined_slices
 from afterd.localization.formula.on_demand import on_demand
-from afterd.localization.formula.report import Report, ranked_lines
-from afterd.localization.formula.several_inputs import allotted, combined_places
+from afterd.localization.formula.report import Report, mean_covered, ranked_lines
+from afterd.localization.formula.several_inputs import (
+    allotted,
+    combined_places,
+    ranked_inputs,
+    ruled_out,
+)
 from afterd.logic.correction import Corrections
 from afterd.logic.program_formula import Statement
 from afterd.model.location import Location
@@ -153,6 +158,20 @@ def test_what_an_input_lacks_that_was_not_asked_to_the_end_is_not_behind_what_it
         combined_places([settled, replace(cut_off, diagnoses=(frozenset({unsaid}),))])[unsaid.line]
         == 7
     )
+
+
+def test_what_an_input_rules_out_that_is_settled_explains_not_all_failures() -> None:
+    one, other, third = (Statement(Location("f.c", line)) for line in (1, 2, 3))
+    first = Report("BA+CW", (frozenset({one}), frozenset({other})), finished=1)
+    second = Report("BA+CW", (frozenset({other}), frozenset({third})))
+    assert ruled_out(ranked_inputs([first])) == set()
+    assert ruled_out(ranked_inputs([first, second])) == {third.line}
+    assert ruled_out(ranked_inputs([first, replace(second, finished=1)])) == {one.line, third.line}
+    nothing, gave_up = Report("BA+CW", finished=1), Report("BA+CW", reason="gives up")
+    assert ruled_out(ranked_inputs([first, nothing])) == {one.line, other.line}
+    assert ruled_out(ranked_inputs([first, gave_up])) == set()
+    assert (mean_covered([nothing]), mean_covered([gave_up])) == (1, 0)
+    assert combined_places([first, nothing]) == combined_places([first])
 
 
 def test_a_slice_of_a_part_of_a_run_says_nothing_of_what_it_lacks() -> None:
