@@ -180,7 +180,7 @@ def test_a_traced_build_gives_the_same_answers_and_the_same_program(
         for command in system.commands:
             done = subprocess.run(
                 command, shell=True, cwd=tmp_path / way, env=variables, capture_output=True,
-                text=True, check=False,
+                text=True, check=False, start_new_session=True,
             )  # fmt: skip
             assert done.returncode == 0, f"{way}: {command}: {done.stdout}{done.stderr}"
     plain, traced = tmp_path / "plain", tmp_path / "traced"
@@ -205,7 +205,8 @@ def test_zig_compiles_cxx_for_the_library_that_the_user_has(tmp_path: Path) -> N
     before = (store.directory / "bin/cc").stat().st_mtime - 9
     os.utime(tmp_path / "p.cc", (before, before))
     command = ["c++", "p.cc", "-o", "p"]
-    subprocess.run(command, cwd=tmp_path, env=environment(store, base), check=True)
+    variables = environment(store, base)
+    subprocess.run(command, cwd=tmp_path, env=variables, check=True, start_new_session=True)
     assert run([tmp_path / "p"], tmp_path).output == b"traced"
     assert not store.opaque()
     assert list(tmp_path.glob(".cache/zig/o")), "where zig keeps what it makes"

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from afterd.execution.zig import is_zigs
-from afterd.trace.c.build import compilations, gone_sections
+from afterd.trace.c.build import compilations, compile_server, gone_sections
 from afterd.trace.c.build.arguments import (
     CompileCommand,
     Source,
@@ -54,6 +54,7 @@ _DROPPED_AT_LINK = ("-flto", "-fno-lto", "-fsanitize")
 _CONFIGURE = ("conftest", "CMakeCCompilerId", "CMakeCXXCompilerId", "testCCompiler", "sanitycheck")
 ASKING = frozenset({"CMakeTmp", "CMakeScratch", "meson-private"})
 """Directories in which CMake and Meson ask; nothing of the program is compiled there."""
+_NOT_STARTED = 2  # what afterd-cc exits with
 _ATTEMPTS = 6  # compilations, each without the options that the one before did not know
 _RECORDING = "afterd.trace.c.build.object_code"
 _COUNTING = "afterd.spectra.c.object_code"
@@ -79,13 +80,25 @@ class Wrapped:
 
     @property
     def writer(self) -> str:
-        """The module that makes an object of bitcode: in a counted build, one that counts."""
-        counted = (self.store.directory / "counter-bits").exists()
-        return _COUNTING if counted else _RECORDING
+        """The module that makes an object of bitcode."""
+        return writer_of(self.store)
+
+
+def writer_of(store: ModuleStore) -> str:
+    """The module that makes an object of bitcode: in a counted build, one that counts."""
+    counted = (store.directory / "counter-bits").exists()
+    return _COUNTING if counted else _RECORDING
 
 
 def main() -> None:
-    """Entry point of ``afterd-cc``; the environment says which compilers and which store."""
+    """Compile in this process, which may leave a server for those behind it."""
+    if store := os.environ.get("AFTERD_CC_STORE", ""):
+        compile_server.begin(Path(store), writer_of(ModuleStore(Path(store))), _asked)
+    os._exit(_asked() & 0xFF)  # to take down LLVM's modules is a tenth of what a file takes
+
+
+def _asked() -> int:
+    """Do what the command line asks; the environment says which compilers and which store."""
     clang, plain, store = (
         os.environ.pop(f"AFTERD_CC_{name}", "") for name in ("CLANG", "PLAIN", "STORE")
     )
@@ -93,14 +106,14 @@ def main() -> None:
         sys.stderr.write(
             "afterd-cc: only afterd starts this compiler; run `afterd explain` instead.\n"
         )
-        sys.exit(2)
+        return _NOT_STARTED
     wrapped = Wrapped(tuple(json.loads(clang)), tuple(json.loads(plain)), ModuleStore(Path(store)))
     path = os.environ.get("PATH", os.defpath).split(os.pathsep)  # ccache looks there for a compiler
     os.environ["PATH"] = os.pathsep.join(p for p in path if p != str(wrapped.shims))
     status = compile_and_link(wrapped, sys.argv[1:])
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(status & 0xFF)  # to take down LLVM's modules is a tenth of what a file takes
+    return status
 
 
 def compile_and_link(wrapped: Wrapped, arguments: Sequence[str]) -> int:

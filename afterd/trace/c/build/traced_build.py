@@ -25,6 +25,7 @@ from afterd.execution.toolchain import Toolchain, settled_compiler
 from afterd.execution.zig import is_zigs
 from afterd.limits import Limits
 from afterd.trace.c.build import generators
+from afterd.trace.c.build.compile_request import SERVED
 from afterd.trace.c.build.compiler_wrapper import ASKING
 from afterd.trace.c.build.modules import ModuleStore
 
@@ -32,7 +33,7 @@ _ONE_AT_A_TIME = Lock()
 _RUNTIME = Path(__file__).parents[1] / "weave" / "runtime.c"
 _WRAPPER = (
     "import gc, sys; gc.disable(); sys.path.insert(0, sys.argv.pop(1)); sys.path.append(sys.argv.pop(1));"
-    "from afterd.trace.c.build.compiler_wrapper import main; main()"
+    "from afterd.trace.c.build.compile_request import main; main()"
 )
 _SHIM = """\
 #!/bin/sh
@@ -207,6 +208,7 @@ def environment(store: ModuleStore, base: Mapping[str, str]) -> dict[str, str]:
         "CC": str(shims / "cc"),
         "CXX": str(shims / "c++"),
         "CCACHE_DISABLE": "1",
+        SERVED: "1",
     }
 
 
