@@ -1,8 +1,10 @@
-"""Packages that one version's package.json asks for and the modules that all versions are tried with have not.
+"""Packages that one version's package.json asks for and the modules that all versions are tried with have not, or have
+in a version that does not do.
 
-Modules are installed once, for the version that the user has. Where a package was dropped in the range, the versions
-before that cannot be loaded without it. It is put below the build's folder with all that it needs, and a link to it
-stands among the modules as long as a version asks for it: one that has dropped it must not find it there.
+Modules are installed once, for the version that the user has. Where a package was dropped in the range, or is asked for
+in another version since, the versions before that cannot be loaded with these, and the change to package.json cannot
+be seen to break anything. So it is put below the build's folder with all that it needs, and a link to it stands among
+the modules as long as a version asks for it: another one must not find it there.
 """
 
 from __future__ import annotations
@@ -13,28 +15,46 @@ from afterd.execution.runners.reading import BUILD_FOLDER
 
 _SCRIPT = r"""
 const fs = require("fs"), path = require("path"), { spawnSync } = require("child_process");
-const more = "FOLDER/more", asked = JSON.parse(fs.readFileSync("package.json", "utf8")).dependencies || {};
-const linked = fs.existsSync(more + "/linked") ? JSON.parse(fs.readFileSync(more + "/linked", "utf8")) : [];
-const there = name => path.join("node_modules", name), kept = name => path.join(more, "node_modules", name);
+const read = file => { try { return JSON.parse(fs.readFileSync(file, "utf8")); } catch { return {}; } };
+const more = "FOLDER/more", told = "node_modules/.afterd-linked.json", aside = "node_modules/.afterd-aside";
+const there = name => path.join("node_modules", name), put = name => path.join(aside, name);
 const isLink = name => { try { return fs.lstatSync(there(name)).isSymbolicLink(); } catch { return false; } };
-for (const name of linked) if (isLink(name) && !asked[name]) fs.unlinkSync(there(name));
-const lacking = Object.keys(asked).filter(name => !fs.existsSync(there(name)));
+const under = file => fs.mkdirSync(path.dirname(file), { recursive: true });
+for (const name of read(told).linked || []) {
+  if (!isLink(name)) continue;
+  fs.unlinkSync(there(name));
+  if (fs.existsSync(put(name))) fs.renameSync(put(name), there(name));
+}
+const asked = read("package.json").dependencies || {};
+const semver = (() => {
+  const npms = process.env.PATH.split(":").map(folder => path.join(folder, "npm")).filter(fs.existsSync);
+  const places = npms.map(npm => path.join(path.dirname(fs.realpathSync(npm)), "../node_modules/semver"));
+  for (const place of [...places, "/usr/share/nodejs/semver"]) try { return require(place); } catch {}
+})();
+const fits = name => {
+  const { version } = read(path.join(there(name), "package.json"));
+  return !version || !semver || !semver.validRange(asked[name]) || semver.satisfies(version, asked[name]);
+};
+const home = name => path.join(more, encodeURIComponent(name + "@" + asked[name]));
+const kept = name => path.join(home(name), "node_modules", name);
+const lacking = Object.keys(asked).filter(name => !fs.existsSync(there(name)) || !fits(name));
 const known = /^(?:[\^~<>=v\d*]|latest$|npm:|https:|file:.*\.tgz$)/;
-const wanted = lacking.filter(name => !fs.existsSync(kept(name)) && known.test(asked[name]));
-if (wanted.length) {
-  fs.mkdirSync(more, { recursive: true });
-  const options = ["--prefix", more, "--install-strategy=nested", "--no-save", "--no-package-lock", "--no-audit"];
+for (const name of lacking.filter(name => !fs.existsSync(home(name)) && known.test(asked[name]))) {
+  fs.mkdirSync(home(name), { recursive: true });
+  const options = ["--prefix", home(name), "--install-strategy=nested", "--no-save", "--no-package-lock", "--no-audit"];
   options.push("--no-fund", "--ignore-scripts", "--legacy-peer-deps", "--loglevel=error", "--fetch-retries=0");
-  const names = wanted.map(name => name + "@" + asked[name].replace(/^file:(?!\/)/, "file:" + process.cwd() + "/"));
-  spawnSync("npm", ["install", ...options, ...names], { stdio: "inherit" });
+  const wanted = name + "@" + asked[name].replace(/^file:(?!\/)/, "file:" + process.cwd() + "/");
+  spawnSync("npm", ["install", ...options, wanted], { stdio: "inherit" });
 }
-for (const name of lacking.filter(name => fs.existsSync(kept(name)))) {
-  if (isLink(name)) fs.unlinkSync(there(name));
-  fs.mkdirSync(path.dirname(there(name)), { recursive: true });
+const linked = lacking.filter(name => fs.existsSync(kept(name)));
+for (const name of linked) {
+  under(put(name)), under(there(name));
+  fs.rmSync(put(name), { recursive: true, force: true });
+  try { fs.renameSync(there(name), put(name)); } catch {}  // it has none
   fs.symlinkSync(path.relative(path.dirname(there(name)), kept(name)), there(name));
-  linked.push(name);
 }
-if (linked.length) fs.writeFileSync(more + "/linked", JSON.stringify([...new Set(linked)]));
+if (linked.length) fs.writeFileSync(told, JSON.stringify({ linked }));
+else fs.rmSync(told, { force: true });
 """
 
 
