@@ -157,9 +157,8 @@ def build_of(recipe: Recipe) -> FailingTest:
 
 def is_python_suite(suite: Suite) -> bool:
     """Whether the suite is run by pytest, unittest or Django, or its command starts Python directly."""
-    if suite.found is not None:
-        return suite.found.runner in _OF_PYTHON
-    return started_python(suite.recipe) is not None
+    of_python = suite.found is not None and suite.found.runner in _OF_PYTHON
+    return of_python or started_python(suite.recipe) is not None
 
 
 def is_uncounted_suite(suite: Suite) -> bool:

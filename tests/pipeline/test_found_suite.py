@@ -87,6 +87,28 @@ def test_the_environment_in_the_work_tree_runs_and_is_traced(tmp_path: Path) -> 
     assert found["ranking"], found["notes"]
 
 
+def test_a_python_command_of_the_projects_own_has_a_ranking(tmp_path: Path) -> None:
+    """Of a suite that was found only pytest's, unittest's and Django's were counted, and no word said why."""
+    (tmp_path / "r").mkdir()
+    checks = (
+        "import unittest\n\nfrom calc import half, twice\n\n\nclass All(unittest.TestCase):\n"
+        "    def test_twice(self):\n        self.assertEqual(twice(2), 4)\n\n"
+        "    def test_half(self):\n        self.assertEqual(half(4), 2)\n\n\nunittest.main()\n"
+    )
+    good = "def twice(n):\n    return n * 2\n\n\ndef half(n):\n    return n / 2\n"
+    files = {
+        "tox.ini": "[testenv]\ncommands = python all_test_cases.py\n",
+        "all_test_cases.py": checks,
+        "calc.py": good,
+    }
+    where = repository(tmp_path / "r", files, {"calc.py": good.replace("n * 2", "n * 3")})
+    done = afterd("explain", "HEAD~1..HEAD", "--format", "json", cwd=where)
+    assert done.status == 0, done.err
+    [found] = json.loads(done.out)["explanations"]
+    assert "all_test_cases.py` in the project's own files" in done.err
+    assert [(line["file"], line["line"]) for line in found["ranking"]][:1] == [("calc.py", 2)]
+
+
 def one_function(path: Path, bad: str) -> Path:
     """A repository of a module, which becomes ``bad``, and a test of its function, which says what is wrong."""
     path.mkdir()
