@@ -15,6 +15,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from .awaited import awaited, qualified_name
+from .doctests import raised_by_doctest, told_by_doctest
 
 Anything = Any  # a value of the traced program
 
@@ -31,6 +32,7 @@ _LINE = 400  # characters of a line
 
 def failure(test: str, phase: str, error: BaseException, row: int) -> Failure:
     """The plain form of an exception that a runner caught."""
+    error = raised_by_doctest(error)
     return {
         "test": test,
         "phase": phase,
@@ -42,6 +44,7 @@ def failure(test: str, phase: str, error: BaseException, row: int) -> Failure:
         "judged": _judged(error.__traceback__),
         "chain": _chain(error),
         "row": row,
+        **told_by_doctest(error),
     }
 
 

@@ -164,6 +164,13 @@ class Session:
         recording = self.recorder.stop()
         tracefile.write(Path(self.settings.out), recording, self._facts())
 
+    def _placed(self, failure: Failure) -> Failure:
+        """A failure whose place in the tree is called as in the repository."""
+        judged, root = failure.get("judged"), self.compiler.territory.root
+        if not judged or not judged[0].startswith(root):
+            return failure
+        return {**failure, "judged": (judged[0][len(root) :], *judged[1:])}
+
     def _facts(self) -> dict[str, Any]:
         return {
             "python": list(sys.version_info[:3]),
@@ -174,7 +181,7 @@ class Session:
             "argv": original_arguments(),
             "modules": [[key, *place] for key, place in self.compiler.modules.items()],
             "refused": self.compiler.refused,
-            "failures": self.failures,
+            "failures": list(map(self._placed, self.failures)),
             "tests": self.tests,
             "texts": self.recorder.describer.texts,
             "collected": self.collected,
