@@ -139,6 +139,7 @@ class CPairLimits:
     reasons: int = 6  # why a value was taken as it was, that one note names
     siblings: int = 16  # calls in a row without a counterpart that are looked past: an interpreter makes millions
     departures: int = 200  # of an output, that are looked at for one to explain
+    words: int = 8  # of its first wrong line, behind the first wrong one
     transplanted: int = 60  # levels of a term that is computed with the other version's text
     copies: int = 16  # of copies that are looked through
     drawn: int = 4  # bytes between two that another run has otherwise, which it may have by chance as they were

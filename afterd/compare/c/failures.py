@@ -132,6 +132,12 @@ def _output(bad: Process, green: Process, departure: Departure) -> Iterator[Fail
         _readable_bytes(departure.observed),
         _readable_bytes(departure.expected),
     )
+    if departure.number:
+        beside = printed_otherwise(bad, call, departure, green, other)
+        if beside is not None:
+            step = bad.ids.of_failure(call.position, departure.number)
+            yield Failed(FailureKind.OUTPUT, step, beside, *shown, at=call.instance)
+        return
     step = bad.ids.of(call.position)
     condition: Term | None = NEVER  # whatever it had printed, where green printed nothing
     if departure.green is not None:

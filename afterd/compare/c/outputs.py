@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from afterd.compare.c.binary import differing_places, event_pairs, is_binary
@@ -21,7 +21,8 @@ _WORD = re.compile(rb"\w+")
 class Departure:
     """``bad`` is the event at which the failing run departed (None: it wrote nothing more there),
     ``green`` the green run's event for the same place; ``offset`` and ``green_offset`` the byte within
-    each event's data; the lines are for people.
+    each event's data; the lines are for people. ``number``: of a line that departs in several words that were written
+    at once, which of those behind the first.
     """
 
     fd: int
@@ -31,6 +32,7 @@ class Departure:
     green_offset: int
     observed: bytes
     expected: bytes
+    number: int = 0
 
     def swapped(self) -> Departure:
         """The departure as the green run sees it."""
@@ -42,6 +44,7 @@ class Departure:
             self.offset,
             self.expected,
             self.observed,
+            self.number,
         )
 
 
@@ -120,6 +123,7 @@ def _in_stream(
         return
     my_start, other_start = _starts(my_lines), _starts(other_lines)
     matcher = SequenceMatcher(None, my_lines, other_lines, autojunk=False)
+    is_first = True
     for tag, m1, m2, o1, o2 in matcher.get_opcodes():
         if tag == "equal":
             continue
@@ -132,7 +136,18 @@ def _in_stream(
                 within = _first_steady_difference(my_lines[m], other_lines[o], unsteady)
             if within is not None:
                 at = my_start[m] + within[0], other_start[o] + within[1]
-                yield _departure_at(fd, here, there, *at, mine, other)
+                departed = _departure_at(fd, here, there, *at, mine, other)
+                yield departed
+                if is_first and mine_at is not None and other_at is not None:
+                    places = _later_words(my_lines[m], other_lines[o], within, unsteady)
+                    later = (
+                        _departure_at(
+                            fd, here, there, at[0] + further[0], at[1] + further[1], mine, other
+                        )
+                        for further in places
+                    )
+                    yield from _written_at_once(departed, later)
+                is_first = False
             m, o = m + (mine_at is not None), o + (other_at is not None)
 
 
@@ -162,6 +177,30 @@ def _first_steady_difference(
             return m, o
         m, o = _first_difference(mine, other, word.end(), instead.end())
     return None if unsteady and m == len(mine) and o == len(other) else (m, o)
+
+
+def _later_words(
+    mine: bytes, other: bytes, first: tuple[int, int], unsteady: frozenset[bytes]
+) -> list[tuple[int, int]]:
+    """How far behind the place where two lines of as many words differ first other words differ: each was made of
+    something else.
+    """
+    words = [list(_WORD.finditer(line)) for line in (mine, other)]
+    if len(words[0]) != len(words[1]):
+        return []
+    found = [
+        _first_difference(mine, other, one.start(), instead.start())
+        for one, instead in zip(*words, strict=True)
+        if one.start() > first[0] and one[0] != instead[0] and one[0] not in unsteady
+    ]
+    return [(m - first[0], o - first[1]) for m, o in found[: C_PAIR.words]]
+
+
+def _written_at_once(first: Departure, later: Iterable[Departure]) -> Iterator[Departure]:
+    """Those that were written with the first, numbered: what was written apart has a call of its own."""
+    for number, departure in enumerate(later, start=1):
+        if departure.bad is first.bad and departure.green is first.green:
+            yield replace(departure, number=number)
 
 
 def _departure_at(

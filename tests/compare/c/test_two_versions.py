@@ -151,6 +151,7 @@ GUILTY = {
     "library_crash": '-return "text"; +return NULL;',
     "copy_crash": '-return "text"; +return NULL;',
     "number": "-int area = width * height; +int area = width + height;",
+    "both_numbers": "-int rows = 3; +int rows = 4;",
     "shown": "-int eaten = 2; +int eaten = 3;",
     "text": "-word[2] = 'e'; +word[2] = 'a';",
     "constant_text": '-const char *name = kind == 2 ? "two" : "many"; +const char *name = kind == 3 ? "two" : "many";',
@@ -320,6 +321,16 @@ def test_what_an_initialiser_gave_is_shown_at_its_entry(
 ) -> None:
     initial = [step for step in cases[name].closure.values() if step.kind is StepKind.INITIAL]
     assert entry in {step.text for step in initial}
+
+
+def test_of_a_line_that_was_written_at_once_each_wrong_word_is_explained(
+    cases: dict[str, Case],
+) -> None:
+    """ncmpc: of two numbers the second one's table entry was met by no step."""
+    assert cases["both_numbers"].tied == {
+        "-int rows = 3; +int rows = 4;",
+        "-int columns = 5; +int columns = 6;",
+    }
 
 
 READ, UNREAD = (

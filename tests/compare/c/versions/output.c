@@ -284,3 +284,13 @@ int case_joined(void) {
     puts(line);
     return 0;
 }
+
+int case_both_numbers(void) {
+-    int rows = 3;
++    int rows = 4;
+    int wide = 2;
+-    int columns = 5;
++    int columns = 6;
+    printf("%d by %d by %d\n", rows, wide, columns);
+    return 0;
+}
