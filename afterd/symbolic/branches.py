@@ -12,6 +12,7 @@ from afterd.symbolic.collecting import Collector, any_of, conjunction_of, negati
 from afterd.symbolic.memory import Memory
 from afterd.symbolic.operations import Known
 from afterd.symbolic.pieces import Changed, cut_alike
+from afterd.symbolic.rounds import Rounds
 from afterd.trace.c.ir.constants import from_word
 
 Position = tuple[Term | None, int]
@@ -81,6 +82,7 @@ class OpenBranch:
     forced: int = 0  # how many branches before it were forced
     frame_key: int = 0
     visits: dict[int, int] = field(default_factory=dict)  # of the activation, on its first side
+    rounds: Rounds = field(default_factory=Rounds)  # before it
     lost: bool = False
     split: bool = False
     left: bool = False

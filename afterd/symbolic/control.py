@@ -25,6 +25,7 @@ from afterd.symbolic.operations import Known
 from afterd.symbolic.origins import Decision, Origins
 from afterd.symbolic.pieces import written_over
 from afterd.symbolic.refusal import SideEndedError
+from afterd.symbolic.rounds import Loop
 from afterd.symbolic.world import World
 
 Wanted = Callable[[Branch], bool]
@@ -47,6 +48,7 @@ class Control(ABC):
     instances: int
     ending: str
     origins: Origins | None
+    rounds: dict[Loop, int]
 
     def __init__(
         self,
@@ -121,6 +123,7 @@ class Control(ABC):
         self._met(frame, target)
         frame.before, frame.block, frame.at = frame.block, target, 0
         frame.visits[target] = frame.visits.get(target, 0) + 1
+        frame.rounds.count(frame.body, frame.before, target, self.rounds if self.real else None)
         frame.registers.update(phis)
 
     def _phis(self, frame: Frame, target: int, source: int) -> dict[str, Known]:
@@ -236,6 +239,7 @@ class Control(ABC):
             {}, self.world.state(), self.positions, [], chosen, self.real,
         )  # fmt: skip
         branch.frame_key, branch.forced = frame.key, self._deviations
+        branch.rounds = frame.rounds.copy()
         frame.open.append(branch)
         return branch
 
@@ -282,15 +286,14 @@ class Control(ABC):
             return "no path leaves the run's way again before it is back"
         body = frame.body
         around = set(body.headers[branch.block]) & set(body.headers[side.target])
-        leaves = any(
-            around - set(body.headers[target])
-            for target in body.successors[branch.block]
-            if target != side.target
-        )
+        others = [target for target in body.successors[branch.block] if target != side.target]
+        stays = {loop for other in others for loop in around - set(body.headers[other])}
         forced = sum(b.block == branch.block and b.limit > 0 and not b.left for b in frame.open)
-        if around and leaves and forced >= self.bounds.extra:
-            return "loops are unrolled as often as the run did, and once more"
-        return ""
+        if not stays or forced < self.bounds.extra:
+            return ""
+        if frame.rounds.fewer_than(self.bounds.rounds, body, stays):
+            return ""
+        return "loops are unrolled as often as the run did at once, and once more"
 
     @property
     def spent(self) -> int:
@@ -406,7 +409,7 @@ class Control(ABC):
             branch.limit = self.own_instances + self.bounds.forced
             branch.split = False
             side = branch.sides.pop(0)
-            frame.registers = dict(branch.registers)
+            frame.registers, frame.rounds = dict(branch.registers), branch.rounds.copy()
             frame.block = branch.block
             self._deviations = branch.forced + 1
             # A forced side has names of its own, so that those of the run do not depend on it.
@@ -418,7 +421,7 @@ class Control(ABC):
             self._forced -= 1
             self._in_sides += self.own_instances - branch.since
         frame.open.pop()
-        self.collector.path = branch.path
+        self.collector.path, frame.rounds = branch.path, branch.rounds
         if not branch.arrivals:
             raise SideEndedError("no side goes on")
         if branch.first_arrived:

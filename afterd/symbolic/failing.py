@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from afterd.limits import DEMAND
 from afterd.logic import Branch, ProgramFormula, TooLargeError
 from afterd.symbolic.observing import Expectation
 from afterd.symbolic.refusal import NotFollowedError
+from afterd.symbolic.rounds import Loop
 from afterd.symbolic.unrolling import ENDLESS, Program, Shown, exactly_these_sides
 from afterd.symbolic.world import Input
 
@@ -57,16 +58,26 @@ class FailingRun:
         return self._formula(exactly_these_sides(explored), all_paths=False)
 
     def all_paths(self, most: int = 0, /) -> ProgramFormula:
-        """Every path up to the bounds, or of what is looked back over with so many instructions at most. Raises
-        TooLargeError where that cuts it short.
+        """Every path up to the bounds, or of what is looked back over with so many instructions at most; where these
+        are too many, with no more rounds of a loop than the run did there, and once more. Raises TooLargeError
+        where that cuts it short.
         """
-        return self._formula(lambda _branch: True, all_paths=True, most=most)
+        try:
+            return self._formula(lambda _branch: True, all_paths=True, most=most)
+        except TooLargeError:
+            if self.over() or not self._rounds:
+                raise
+            return self._formula(lambda _branch: True, all_paths=True, most=most, rounds={})
 
     def paths_leaving_once(self) -> ProgramFormula:
         """The paths that leave the run's way, and not again before they are back, of what is looked back over.
         Raises TooLargeError.
         """
         return self._formula(lambda _branch: True, all_paths=False, once=True)
+
+    @property
+    def _rounds(self) -> Mapping[Loop, int]:
+        return {} if self.shown is None else self.shown.rounds
 
     def trace(self) -> ProgramFormula:
         """The failing path alone: behind a branch that goes the other way all is free."""
@@ -112,6 +123,7 @@ class FailingRun:
         trace_only: bool = False,
         once: bool = False,
         most: int = 0,
+        rounds: Mapping[Loop, int] | None = None,
     ) -> ProgramFormula:
         assert callable(wanted)
         try:
@@ -121,6 +133,7 @@ class FailingRun:
             bounds = replace(
                 self.program.bounds, whole_sides=self.whole_sides, over=self.over,
                 doubts_premises=self.doubts_premises, once=once, all_or_none=all_paths or once,
+                rounds=self._rounds if rounds is None else rounds,
             )  # fmt: skip
             if self.window and (most or not all_paths):
                 bounds = replace(bounds, symbolic=self.window)

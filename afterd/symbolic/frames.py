@@ -11,6 +11,7 @@ from afterd.symbolic.code import Body
 from afterd.symbolic.memory import FIRST
 from afterd.symbolic.operations import Known
 from afterd.symbolic.origins import Decision
+from afterd.symbolic.rounds import Loop, Rounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,8 @@ class Bounds:
 
     ``instances``: instructions of the run; ``forced``: of a forced side, without sides within it;
     ``symbolic``: of the run's last instructions, how many are terms (what was before is concrete);
-    ``extra``: iterations of a loop more than the run had; ``depth``: of calls; ``total``: of all sides
+    ``extra``: iterations of a loop more than there were, beside those up to ``rounds``: the most that the run had of
+    it at once; ``depth``: of calls; ``total``: of all sides
     together. ``whole_sides``: a forced side of a short run has all sides within it (it mostly needs
     them), not only those wanted.
     ``once``: a forced side is executed as it goes, without sides within it. ``all_or_none``: where the sides are
@@ -33,6 +35,7 @@ class Bounds:
     forced: int = 20_000
     symbolic: int = 6_000
     extra: int = 1
+    rounds: Mapping[Loop, int] = field(default_factory=dict)
     depth: int = 400
     total: int = 40_000
     sides: int = 4_000
@@ -65,6 +68,7 @@ class Frame:
     at: int = 0
     before: int = -1
     visits: dict[int, int] = field(default_factory=dict)
+    rounds: Rounds = field(default_factory=Rounds)
     open: list[OpenBranch] = field(default_factory=list)
     carried: set[str] = field(default_factory=set)  # registers that hold what was read
     locals: list[int] = field(default_factory=list)  # where its variables are
@@ -77,7 +81,7 @@ class Frame:
         """The same activation in an execution of its own."""
         return replace(
             self,
-            registers=dict(self.registers), visits=dict(self.visits), open=list(self.open),
+            registers=dict(self.registers), visits=dict(self.visits), rounds=self.rounds.copy(), open=list(self.open),
             carried=set(self.carried), locals=list(self.locals), deciding=list(self.deciding),
             effects=dict(self.effects),
         )  # fmt: skip

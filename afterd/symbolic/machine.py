@@ -66,6 +66,7 @@ class Machine(Control):
         )  # fmt: skip
         self.observer = Observer(self.memory, self.collector, expectation, last)
         self.instances = 0
+        self.rounds = {}
         self.frames: list[Frame] = []
         self.positions: tuple[Position, ...] = ((None, 0),)
         self.ending = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from afterd.symbolic.machine import NEVER, Machine
 from afterd.symbolic.observing import Event, Expectation
 from afterd.symbolic.operations import Known
 from afterd.symbolic.refusal import NotFollowedError, TooLongError
+from afterd.symbolic.rounds import Loop
 from afterd.symbolic.world import Input, World
 
 PLAIN = frozenset({"", "it ended"})
@@ -38,6 +39,8 @@ class Shown:
     instances: int
     moments: tuple[int, ...] = ()
     """Per event, how many instructions were executed until then."""
+    rounds: Mapping[Loop, int] = field(default_factory=dict)
+    """The most rounds of each loop in any activation."""
 
     def first_wrong(self, expectation: Expectation | None) -> int | None:
         """The first event that was not as expected; None where all were."""
@@ -196,6 +199,7 @@ def _shown(machine: Machine) -> Shown:
         frozenset(statement.line for statement in machine.collector.executed),
         machine.instances,
         tuple(machine.observer.moments),
+        machine.rounds,
     )
 
 
