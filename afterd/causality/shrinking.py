@@ -73,8 +73,8 @@ class Shrinking:
             self._standing,
             self._without_parts,
             self._standing,
+            self._leaner,
             self._one_less,
-            self._leanest,
         )
         alone: set[ChangeSet] = set()
         while True:
@@ -117,9 +117,10 @@ class Shrinking:
         return acting | {each for each, own in homes.items() if own in functions}
 
     def _lean(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:  # noqa: ARG002 - as its like
-        """Without the many that the test does not execute: each run to come is clearer."""
-        if len(passing.auxiliary) > SEARCH.put_back:
-            yield from self._attempts.trials.executed_alone(passing, self._executed)
+        """Without those that went along and are not executed: each run to come is clearer, and what was put back beside
+        them need not be put back again.
+        """
+        yield from self._attempts.trials.executed_alone(passing, self._executed)
 
     def _standing(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
         """Without one change and all that need it, where that is not the one alone: what is left needs
@@ -197,19 +198,22 @@ class Shrinking:
 
     def _one_less(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
         """Puts back one change at a time, the least suspicious first, and before them those of which no text says that
-        the rest needs them, until each is needed.
+        the rest needs them, until each is needed; also what went along on a suspicion alone.
 
         With all that went along before, which may have been needed for more than to build, or
         with what the rest needs. After one that is not needed the next are asked, and those before it
         again at last: they were seen to be needed beside it.
         """
+        proves = self._attempts.trials.proves
         waiting = in_suspicion_order(passing.asked, order)[::-1]
+        if not proves and len(passing.auxiliary) > 1:
+            waiting += in_order(passing.auxiliary)
         waiting.sort(key=lambda each: not self._stands_without(each, passing))
-        while len(waiting) > 1:
-            candidates = [passing.asked - {change} for change in waiting]
-            for number, trial in enumerate(self._put_back(candidates, passing.auxiliary)):
+        while waiting and len(passing.asked if proves else passing.reverted) > 1:
+            for number, trial in enumerate(self._put_back(waiting, passing)):
                 if trial.shrinks(passing):
-                    waiting = [*waiting[number + 1 :], *waiting[:number]]
+                    left = [*waiting[number + 1 :], *waiting[:number]]
+                    waiting = [each for each in left if each in trial.reverted]
                     passing = trial
                     yield trial
                     break
@@ -221,27 +225,34 @@ class Shrinking:
         """Whether no text speaks against a change's being put back."""
         return self._attempts.trials.stands(passing.reverted - {change})
 
-    def _put_back(self, candidates: Sequence[ChangeSet], along: ChangeSet) -> Iterator[Trial]:
-        """A trial of each of them; the second way only where the first told nothing."""
-        attempts = self._attempts
+    def _put_back(self, changes: Sequence[ChangeId], passing: Trial) -> Iterator[Trial]:
+        """A trial without each of them; of one that was asked for the second way only where the first told nothing."""
+        attempts, along = self._attempts, passing.auxiliary
+        candidates = [passing.asked - {change} for change in changes]
         if not along:
             for trial in attempts.trials.revert_each(candidates):
                 attempts.note(trial)
                 yield trial
             return
-        for asked in candidates:
+        for change, asked in zip(changes, candidates, strict=True):
+            if change in along:
+                yield attempts.trials.beside(asked, along - {change})
+                continue
+            if not asked:
+                yield attempts.trials.without_more(along)
+                continue
             if not attempts.trials.along(asked | along):
                 trial = attempts.trials.beside(asked, along)
                 attempts.note_failed(trial)
-                if trial.outcome.verdict is not Verdict.UNRESOLVED:
+                untold = trial.outcome.verdict is Verdict.UNRESOLVED
+                if not untold or self.takes_as_much(passing, asked):
                     yield trial
                     continue
             yield attempts.make(asked)
 
-    def _leanest(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:  # noqa: ARG002 - as its like
+    def _leaner(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:  # noqa: ARG002 - as its like
         known = [change for change in in_order(passing.auxiliary) if change in self._changes]
-        groups = by_file(known, self._changes)
-        yield from self._attempts.trials.leaner(passing, self._executed, groups, self._weigh)
+        yield from self._attempts.trials.leaner(passing, by_file(known, self._changes), self._weigh)
 
     def _auxiliary_alone(self, passing: Trial) -> bool:
         """Whether not the changes asked for but what went along with them made the test pass."""

@@ -179,35 +179,55 @@ class Trials:
         return NOTHING if outcome.built else self._auxiliary.blamed(asked, outcome.detail)
 
     def executed_alone(self, trial: Trial, executed: ChangeSet) -> Iterator[Trial]:
-        """``trial`` without those that go along, on a suspicion alone, and are not executed, or
-        without any where all are; told only if it passes.
+        """``trial`` without those that go along, on a suspicion alone, and are not executed, or without any where all
+        are; where it fails otherwise, with those of them that its failure speaks of. Told only if it passes.
         """
         if self.proves or not trial.auxiliary:
             return
-        needed = trial.auxiliary & executed
-        lean = self._belied(trial.asked, NOTHING if needed == trial.auxiliary else needed)
-        if lean.passed:
-            yield lean
+        needed = self._executed_along(trial, executed)
+        along = NOTHING if needed == trial.auxiliary else needed
+        for _ in range(1 + SEARCH.followed):
+            if self._failed_between(trial.asked | along, trial.reverted):
+                return
+            lean = self._belied(trial.asked, along)
+            if lean.passed:
+                yield lean
+            more = along | (self.clash(lean) & trial.auxiliary)
+            if lean.passed or more in {along, trial.auxiliary}:
+                return
+            along = more
+
+    def _executed_along(self, trial: Trial, executed: ChangeSet) -> ChangeSet:
+        """Of what went along what is executed, with the few besides without which the text certainly does not stand."""
+        along = trial.auxiliary & executed
+        idle = trial.auxiliary - executed
+        if len(idle) <= SEARCH.looked_at and self._auxiliary.certain(trial.asked | along):
+            along = trial.auxiliary
+            for change in in_order(idle):
+                if not self._auxiliary.certain(trial.asked | (along - {change})):
+                    along -= {change}
+        return along
+
+    def _failed_between(self, least: ChangeSet, most: ChangeSet) -> bool:
+        """Whether at least these and less than those were undone, and it did not pass."""
+        return any(
+            least <= reverted < most and outcome.built and not outcome.passed
+            for reverted, outcome in self._seen.items()
+        )
 
     def leaner(
         self,
         trial: Trial,
-        executed: ChangeSet,
         groups: Sequence[ChangeSet] = (),
         weigh: Callable[[Trial], None] = lambda _trial: None,
     ) -> Iterator[Trial]:
-        """``trial`` with less and less that goes along, where that was only a suspicion.
-
-        What the test does not execute need not go along for the test; where all is executed,
-        the suspicion itself is put to the test: of all, of those of a file (``groups``: they may need
-        each other and nobody else needs them), and if they are few, of each. Only what passes is told. ``weigh`` is
-        asked before each run for many that go along, and may end it by what it raises.
+        """``trial`` with less that goes along, where that was only a suspicion: the suspicion is put to the test, of
+        those of a file (``groups``: they may need each other and nobody else needs them), and, where they are many, of
+        parts of them. Only what passes is told. ``weigh`` is asked before each run for many that go along, and may end
+        it by what it raises.
         """
         if self.proves:
             return
-        for lean in self.executed_alone(trial, executed):
-            trial = lean
-            yield lean
         for group in groups:
             left = trial.auxiliary - group
             if len(trial.auxiliary & group) > 1 and left and not self._needs_any(trial, group):
@@ -217,12 +237,6 @@ class Trials:
                     yield trial
         if len(trial.auxiliary) > SEARCH.put_to_test:
             yield from self._fewer_along(trial, weigh)
-            return
-        for change in in_order(trial.auxiliary) if len(trial.auxiliary) > 1 else ():
-            lean = self._belied(trial.asked, trial.auxiliary - {change})
-            if lean.passed:
-                trial = lean
-                yield trial
 
     def _needs_any(self, trial: Trial, group: ChangeSet) -> bool:
         """Whether one of a group was put back alone, in vain."""
