@@ -206,7 +206,7 @@ class Shrinking:
         """
         proves = self._attempts.trials.proves
         waiting = in_suspicion_order(passing.asked, order)[::-1]
-        if not proves and len(passing.auxiliary) > 1:
+        if not proves:
             waiting += in_order(passing.auxiliary)
         waiting.sort(key=lambda each: not self._stands_without(each, passing))
         while waiting and len(passing.asked if proves else passing.reverted) > 1:
@@ -245,10 +245,17 @@ class Shrinking:
                 trial = attempts.trials.beside(asked, along)
                 attempts.note_failed(trial)
                 untold = trial.outcome.verdict is Verdict.UNRESOLVED
-                if not untold or self.takes_as_much(passing, asked):
+                if not (untold and self._goes_another_way(passing, asked)):
                     yield trial
                     continue
             yield attempts.make(asked)
+
+    def _goes_another_way(self, passing: Trial, asked: ChangeSet) -> bool:
+        """Whether a text asks for what did not go along before, and for less in all than was undone."""
+        along = self._attempts.trials.suspected_along(asked)
+        if along is None:
+            return True
+        return bool(along - passing.reverted) and len(asked | along) < len(passing.reverted)
 
     def _leaner(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:  # noqa: ARG002 - as its like
         known = [change for change in in_order(passing.auxiliary) if change in self._changes]
