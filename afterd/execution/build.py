@@ -19,6 +19,7 @@ from afterd.execution.losses import how_lost
 from afterd.execution.process import Command, Ending, ProcessResult
 from afterd.execution.recipe import Recipe
 from afterd.execution.sandbox import Watch, run
+from afterd.execution.undeclared_links import forget_programs
 from afterd.limits import ProcessLimits
 from afterd.vcs.worktree import Slot
 
@@ -124,6 +125,8 @@ class Builder:
             return dataclasses.replace(self._last[1], seconds=0.0, ran=False)
         self._last, self._pure = None, not before
         self._freshness.settle(changed, recipe.words)
+        if before not in {"", tree}:
+            forget_programs(self.slot.path, self.slot.tracked_paths())
         wanted = declared_defaults(self.slot.path, self.slot.tracked_paths())
         forget_defaults(self.slot.path, declared, wanted, recipe.build)
         self._save(recipe, tree, whole=False)

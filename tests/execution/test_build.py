@@ -569,3 +569,33 @@ def test_cargo_builds_what_a_crate_depends_on_once(tmp_path: Path) -> None:
     after = [path.stat().st_mtime_ns for path in (needed, made)]
     assert (after[0] == before[0], after[1] > before[1]) == (True, True)
     assert "two" in builder.build(whole, broken).detail
+
+
+_LINKED = """\
+LIBS = -Llib -lamount
+all: lib/libamount.a prog
+lib/libamount.a: lib/amount.c
+\tcc -c -o lib/amount.o lib/amount.c && ar rcs $@ lib/amount.o
+prog: prog.o
+\tcc -o prog prog.o $(LIBS)
+"""
+
+
+@needs_make
+def test_a_library_that_is_handed_to_the_linker_as_an_option_is_in_the_program(
+    tmp_path: Path,
+) -> None:
+    """Libite's tests have it in AM_LDFLAGS, and ran with the code of another version: "flaky"."""
+    compiler()
+    workshop = Workshop(tmp_path)
+    builder = Builder(workshop.slot())
+    files = {
+        "Makefile": _LINKED,
+        "lib/amount.c": "int amount(void) { return 3; }\n",
+        "prog.c": "int amount(void);\nint main(void) { return amount(); }\n",
+    }
+    for amount in (3, 4, 3):
+        text = f"int amount(void) {{ return {amount}; }}\n"
+        assert builder.build(MAKE, workshop.tree({**files, "lib/amount.c": text})).ok
+        ran = run(Command(("./prog",), builder.slot.path, {}), LIMITS.test, scratch=tmp_path)
+        assert ran.status == amount

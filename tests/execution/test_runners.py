@@ -699,7 +699,7 @@ def test_failing_tests_are_read_from_output(
         ("Go", "m/a TestX/sub.one", ("-run", "^TestX$/^sub\\.one$", "m/a")),
         ("Go", "m/b", ("m/b",)),
         ("Meson", "a b", ("suite", "a b")),
-        ("autotools", "tests/b.sh", ("suite", "TESTS=tests/b.sh")),
+        ("autotools", "tests/b.sh", ("suite", "TESTS=tests/b.sh", "VERBOSE=1")),
         ("autotools", "$(shell x)", ("suite",)),
         ("CTest", "a.b(c)", ("suite", "-R", "^a\\.b\\(c\\)$")),
         ("Cargo", "t::a", ("suite", "--tests", "--", "--exact", "t::a")),

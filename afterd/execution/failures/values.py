@@ -138,6 +138,8 @@ _SAID = (
     # A script of the project's own; what Automake and Meson print is the name of the test alone.
     re.compile(r"^[ \t]*(?P<message>(?!FAIL(?:ED)?[: ]|\d+/\d+ )[^\n]*(?<![\w#])FAIL(?:ED)?(?![\w]|: +\d)[^\n]*)",
                re.MULTILINE),
+    # The last word of a log that Automake prints
+    re.compile(r"^(?P<message>[^\n]*\w[^\n]*)\n+FAIL \S+ \(exit status: \d+\)$", re.MULTILINE),
 )  # fmt: skip
 
 

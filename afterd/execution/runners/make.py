@@ -65,12 +65,14 @@ class Autotools:
         return tuple(dict.fromkeys(found))
 
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
-        """Automake's `make check TESTS=…`; the whole suite for a name that make would expand."""
+        """Automake's `make check TESTS=…`, which prints the log of a test that fails; the whole suite for a name that
+        make would expand.
+        """
         name, _, folder = test_id.partition(" in ")
         if not _SAFE.fullmatch(name) or not _SAFE.fullmatch(folder or "."):
             return detected.test
         make, *target = detected.test
-        return (make, *(("-C", folder) if folder else ()), *target, f"TESTS={name}")
+        return (make, *(("-C", folder) if folder else ()), *target, f"TESTS={name}", "VERBOSE=1")
 
 
 class Make:
