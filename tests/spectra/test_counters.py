@@ -85,7 +85,10 @@ class Counted:
         compiler = "c++" if path.suffix == ".cc" else "cc"
         made = self.directory / name
         line = [compiler, "-w", "-pthread", "-o", str(made), str(path), "-lm"]
-        subprocess.run(line, check=True, env=environment(self.store, dict(os.environ)))
+        variables = environment(
+            self.store, dict(os.environ)
+        )  # a compile server ends with a session
+        subprocess.run(line, check=True, env=variables, start_new_session=True)
         return made
 
     def counts(self, program: Path, *arguments: str) -> tuple[int, list[Process]]:
