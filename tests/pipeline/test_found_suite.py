@@ -109,6 +109,19 @@ def test_a_python_command_of_the_projects_own_has_a_ranking(tmp_path: Path) -> N
     assert [(line["file"], line["line"]) for line in found["ranking"]][:1] == [("calc.py", 2)]
 
 
+def test_a_version_before_a_setup_script_has_nothing_to_build(tmp_path: Path) -> None:
+    """Tomli got one for mypyc, and the release before it "does not build": python can't open file 'setup.py'."""
+    setup = "from setuptools import setup\n\nsetup(name='a', py_modules=['a'], ext_modules=[])\n"
+    (tmp_path / "r").mkdir()
+    test = "from a import f\n\n\ndef test_f():\n    assert f(1) == 2\n"
+    bad = {"a.py": GOOD.replace("x + 1", "x + 2"), "setup.py": setup}
+    where = repository(tmp_path / "r", {"a.py": GOOD, "test_a.py": test}, bad)
+    done = afterd("explain", "HEAD~1..HEAD", "--format", "json", cwd=where)
+    assert done.status == 0, done.err
+    [found] = json.loads(done.out)["explanations"]
+    assert [change["file"] for change in found["root"]] == ["a.py"]
+
+
 def one_function(path: Path, bad: str) -> Path:
     """A repository of a module, which becomes ``bad``, and a test of its function, which says what is wrong."""
     path.mkdir()

@@ -127,7 +127,9 @@ def build_for(root: Path, python: str) -> tuple[str, ...]:
     """
     setup = text(root / "setup.py")
     if "Extension(" in setup or "cythonize(" in setup or "ext_modules" in setup:
-        return script(f'"{python}" setup.py build_ext --inplace', f"\"{python}\" -c '{_LOADABLE}'")
+        build = f'"{python}" setup.py build_ext --inplace'
+        # a version before may have none to build
+        return script(f"test ! -f setup.py || {build}", f"\"{python}\" -c '{_LOADABLE}'")
     makefile = has(root, *MAKEFILES)
     if makefile and not is_project(root) and _COMPILES.search(text(root / makefile)):
         return ("make", f"-j{jobs()}")
