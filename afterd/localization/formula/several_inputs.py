@@ -60,14 +60,15 @@ def combined_places(reports: Sequence[Report]) -> dict[Line, float]:
 
 
 def ruled_out(answered: Sequence[Ranked]) -> frozenset[Line]:
-    """The lines that some inputs name and one that is settled lacks: no such line explains all failures alone.
+    """The lines that only inputs name which are not settled, where others are: no such line explains all failures
+    alone, and what is known to the end stands against what is not.
 
-    Where that is so of all lines, what is wrong is no single statement that there is: one is missing, or there are
-    several faults.
+    Where that leaves no line, what is wrong is no single statement that there is: one is missing, or there are
+    several faults. (A line that some settled inputs name and others lack is left: lexicon's F_MISS_1 is one.)
     """
-    named = {line for ranked in answered for line in ranked.places}
     settled = [ranked.places for ranked in answered if ranked.settled]
-    return frozenset(line for line in named if any(line not in places for places in settled))
+    named = frozenset(line for ranked in answered for line in ranked.places)
+    return named.difference(*settled) if settled else frozenset()
 
 
 def combined_ranking(answered: Sequence[Ranked]) -> dict[Line, float]:
