@@ -57,9 +57,11 @@ class Reversion:
         self._trials = trials
         self._changes = changes
         self._attempts = Attempts(trials, self._weigh_other_ways)
-        most = RUNS.searches * (worth or Worth(changes=len(changes))).blind_runs
+        blind = (worth or Worth(changes=len(changes))).blind_runs
+        most = RUNS.searches * blind
         self._shrinking = Shrinking(self._attempts, changes, executed, most)
-        self._downwards = min(len(changes), most)
+        each_executed = max(len(executed), blind) if executed else most  # the rest goes at once
+        self._downwards = min(len(changes), most, each_executed)
         self._unlinked: ChangeSet = NOTHING
         self._from_above = False
 

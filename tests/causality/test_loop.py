@@ -72,7 +72,7 @@ def looped(
         outcome,
         lambda reverted: answer(reverted).built,
         solver.core,
-        worth=Worth() if causes else Worth(lambda: 10**12),
+        worth=Worth(changes=len(changes)) if causes else Worth(lambda: 10**12),
         named=named,
         commits=commits,
         verdict_at=verdict_at,

@@ -247,6 +247,19 @@ def test_of_a_set_that_does_not_stand_what_stands_together_is_tried() -> None:
     assert len(oracle.asked) <= 10  # as many as 60 alike have bits, and a few
 
 
+def test_sets_that_fail_otherwise_wait_no_longer_than_to_put_back_each_that_is_executed() -> None:
+    """Kconfiglib: of a rewrite of 66 changes, 18 of them executed, thirty sets of suspects failed otherwise."""
+    needed = ids(14) - ids(4)
+    oracle = Counting(lambda reverted: PASS if needed <= reverted else DIFFERENT)
+    suspects = _suspects(10)  # not all that are needed
+    for executed, most in ((ids(18), 10), (NOTHING, 32)):
+        oracle.asked.clear()
+        reversion = Reversion(_trials(oracle, 66), made(66), executed=executed)
+        with pytest.raises(TrialsSpentError):
+            [reversion.find_root(suspects, 0.15) for _ in range(66)]
+        assert len(oracle.asked) <= most
+
+
 def test_what_the_test_does_not_execute_need_not_go_along() -> None:
     """c1 needs c2; c3 is asked for by a text that the test does not come to."""
 
