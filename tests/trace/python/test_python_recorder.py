@@ -42,6 +42,37 @@ def test_window_keeps_both_ends_and_counts_the_rest() -> None:
     assert [frame[0] for frame in chunks[-1].frames] == [site(1, 0, Kind.ENTER)]
 
 
+@pytest.mark.parametrize(
+    "loading",
+    [
+        'spec = importlib.util.spec_from_file_location("level", "scripts/level.py")\n'
+        "    level = importlib.util.module_from_spec(spec)\n"
+        "    spec.loader.exec_module(level)",
+        'level = importlib.machinery.SourceFileLoader("level", "scripts/level.py").load_module()',
+        'level = types.SimpleNamespace(**runpy.run_path("scripts/level.py"))',
+    ],
+)
+def test_a_module_that_is_loaded_by_its_path_is_recorded(tmp_path: Path, loading: str) -> None:
+    """Open vSwitch's checkpatch is a script, and its test loads it so: nothing of it was recorded."""
+    test = f"""\
+import importlib.machinery
+import importlib.util
+import runpy
+import types
+
+def test_level():
+    {loading}
+    assert level.check(1) == "good"
+"""
+    good = {
+        "scripts/level.py": "def check(x):\n    return 'bad' if x > 1 else 'good'\n",
+        "test_level.py": test,
+    }
+    bad = {**good, "scripts/level.py": good["scripts/level.py"].replace(">", ">=")}
+    execution = traced_pair(tmp_path, good, bad)
+    assert execution.executed_changes() == ["c1"]
+
+
 def test_file_round_trip(tmp_path: Path) -> None:
     """Sites and values come back; equal values of different types stay apart."""
     recorder = Recorder(4, 4)

@@ -74,6 +74,31 @@ class OwnLoader(SourceFileLoader):
         return self.compiler(self.get_data(path), path)
 
 
+def take_over_loading_by_path(territory: Territory, compiler: Compile) -> None:
+    """Compile a module of the program also where it is loaded by its file's path, as tests of scripts do
+    (``spec_from_file_location``, ``SourceFileLoader``): no finder is asked for it.
+    """
+    original = SourceFileLoader.get_code
+
+    def get_code(self: SourceFileLoader, fullname: str) -> CodeType | None:
+        path = os.path.abspath(self.path)  # noqa: PTH100 # a string, often
+        if type(self) is SourceFileLoader and territory.owns(path):
+            return compiler(self.get_data(path), path)
+        return original(self, fullname)
+
+    setattr(SourceFileLoader, "get_code", get_code)  # noqa: B010 # mypy sees a method
+
+
+def take_over_running_by_path(territory: Territory, compiler: Compile) -> None:
+    """Compile a file of the program also where ``runpy.run_path`` runs it."""
+
+    def compile_file(source: bytes, filename: str, mode: str) -> CodeType:
+        path = os.path.abspath(filename)  # noqa: PTH100 # a string, often
+        return compiler(source, path) if territory.owns(path) else compile(source, filename, mode)
+
+    vars(sys.modules["runpy"])["compile"] = compile_file  # before the builtin of that name
+
+
 class OwnFinder(MetaPathFinder):
     """Asks the finders behind it, and takes over the loading of what is the program's own."""
 

@@ -27,7 +27,12 @@ from .command_line import original_arguments
 from .compiled import Compiler, Rewrite
 from .counting import Counter, interned_pairs
 from .failures import Failure, failure, hang, watch_uncaught, watch_unittest
-from .importing import OwnFinder, Territory
+from .importing import (
+    OwnFinder,
+    Territory,
+    take_over_loading_by_path,
+    take_over_running_by_path,
+)
 from .output import watch_output
 from .processes import (
     ancestor_processes,
@@ -86,6 +91,7 @@ class Session:
             self._watch_unittest()
         after: dict[str, Callable[[], None]] = {
             REWRITE: self._take_over_rewriting,
+            "runpy": lambda: take_over_running_by_path(self.territory, self.compile),
             **SEEDED,
         }
         if self.counter is None:
@@ -94,6 +100,7 @@ class Session:
             act()
         finder = OwnFinder(self.territory, self.compile, asked=asked, after=after)
         sys.meta_path.insert(0, finder)
+        take_over_loading_by_path(self.territory, self.compile)
         watch_uncaught(self.failures.append, lambda: self.recorder.row)
         watch_output(self._written)
         self._announce_threads()
