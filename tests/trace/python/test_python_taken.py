@@ -47,8 +47,12 @@ NEW_HEAD = changed(
 )
 OLD_HEAD = changed(12, "Pool.take", "-    def take(self, many=1):", "-        return many")
 PLAIN = changed(13, "", "+def sized(rows, *, most):")
+LONG_HEAD = changed(14, "Host.rebuild", "-            limits):", "+            limits, uuids):")
+TOLD = changed(15, "Host.rebuild", "+        :param uuids: what goes along with it.")
+HANDED_ON = changed(16, "Host.rebuild", "-            limits)", "+            limits, uuids)")
 GONE = replace(change(9, file="lib/old.py"), form=ChangeForm.DELETED, old_file="lib/old.py")
 ALL = [HEAD, BODY, OTHER, LISTED, USED, DEFINED, HANDS, ANY, ASKS, GONE, NEW_HEAD, OLD_HEAD, PLAIN]
+ALL += [TOLD, HANDED_ON, LONG_HEAD]
 
 
 @pytest.mark.parametrize(
@@ -66,6 +70,7 @@ ALL = [HEAD, BODY, OTHER, LISTED, USED, DEFINED, HANDS, ANY, ASKS, GONE, NEW_HEA
         ("TypeError: Pool.take() takes 1 positional argument but 2 were given", ["c11", "c12"]),
         ("TypeError: take() takes 1 positional argument but 2 were given", ["c12"]),
         ("TypeError: sized() missing 1 required keyword-only argument: 'most'", ["c13"]),
+        ("TypeError: rebuild() missing 1 required positional argument: 'uuids'", ["c14"]),
         ("ModuleNotFoundError: No module named 'lib.old'", ["c9"]),
         ("AssertionError: first_true is not pairwise", []),
         ("", []),

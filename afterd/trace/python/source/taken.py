@@ -29,7 +29,8 @@ def took_away(message: str, changes: Iterable[Change]) -> list[ChangeId]:
         own = functions[0]
         inside = [each for each in changes if _is_in(each, own) or _gives_head(each, own)]
         added = bool(_REQUIRED.search(message))
-        took += filter(_of_signature(name, added=added), inside)
+        of_it = filter(_of_signature(name, added=added), inside)
+        took += _first_of_each(of_it) if added else of_it
         took += _took_any(inside) if name and not added else []
     elif name:
         took += filter(_of_definition(name), changes)
@@ -82,6 +83,16 @@ def _of_signature(name: str, *, added: bool) -> Callable[[Change], bool]:
         return name in new - old if added else name in old - new
 
     return took
+
+
+def _first_of_each(changes: Iterable[Change]) -> list[Change]:
+    """The first change of each function to a parameter that is new: it stands among the parameters; what is below tells
+    of it, or hands it on.
+    """
+    first: dict[tuple[str, str], Change] = {}
+    for change in sorted(changes, key=lambda each: (each.file, each.new.start)):
+        first.setdefault((change.file, change.symbol), change)
+    return [*first.values()]
 
 
 def _took_any(inside: Iterable[Change]) -> list[Change]:
