@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from afterd.compare.c.ties import Ties
 from afterd.model.change import ChangeId
 from afterd.trace.c.read import Placed, Process
 from afterd.trace.c.window import records
+from afterd.trace.c.window.buckets import PART, Words
 
-_PART = 1 << 18  # records
 _WORD = np.uint64
 _LOAD, _COPY = _WORD(records.LOAD), _WORD(records.COPY)
 
@@ -37,8 +36,8 @@ def _addresses_read(process: Process, tables: Sequence[Placed]) -> list[int]:
     """The addresses in some tables that were loaded from, or are in what was copied from there."""
     a, b = process.recording.window.a, process.recording.window.b
     found = set[int]()
-    for start in range(0, len(a), _PART):
-        words, values = a[start : start + _PART], b[start : start + _PART]
+    for start in range(0, len(a), PART):
+        words, values = a[start : start + PART], b[start : start + PART]
         tags = words >> _WORD(records.TAG_SHIFT)
         loaded = np.unique(words[tags == _LOAD] & _WORD(records.ADDRESS_MASK))
         copies = np.flatnonzero(tags == _COPY)
@@ -46,17 +45,17 @@ def _addresses_read(process: Process, tables: Sequence[Placed]) -> list[int]:
             end = table.address + table.size
             found.update(map(int, _within(loaded, table.address, end)))
             for at in copies[(values[copies] >= table.address) & (values[copies] < end)]:
-                found.update(_copied(words, int(values[at]), int(at), table.size))
+                found.update(_copied(a, int(values[at]), start + int(at), table.size))
     return sorted(found)
 
 
-def _within(addresses: npt.NDArray[np.uint64], first: int, end: int) -> npt.NDArray[np.uint64]:
+def _within(addresses: Words, first: int, end: int) -> Words:
     """Those of some sorted addresses that are in a range."""
     low, high = np.searchsorted(addresses, [first, end])
     return addresses[low:high]
 
 
-def _copied(words: npt.NDArray[np.uint64], source: int, at: int, whole: int) -> Iterator[int]:
+def _copied(words: Words, source: int, at: int, whole: int) -> Iterator[int]:
     """The addresses that the copy of a record took bytes from; its length stands in the record behind it."""
     if at + 1 >= len(words) or int(words[at + 1]) >> records.TAG_SHIFT != records.LENGTH:
         return
