@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from afterd.errors import RepositoryError
-from afterd.execution.confirmation import Confirmation, Ends, confirm
-from afterd.execution.oracle import Oracle
+from afterd.execution.confirmation import Ends, confirm
 from afterd.model.explanation import Explanation, RevisionRange, Status
 from afterd.model.outcome import Outcome, Unresolved, Verdict
 from afterd.pipeline.asking import oracle_of
 from afterd.pipeline.case import Case
 from afterd.pipeline.installed_copy import untested_import
+from afterd.pipeline.older_tests import SettledEnds
 from afterd.pipeline.red_otherwise import (
     RED_AT_BOTH,
     lack_at_good,
@@ -22,33 +21,13 @@ from afterd.pipeline.red_otherwise import (
 )
 from afterd.pipeline.unconfirmed import not_to_explain, unanswered
 from afterd.vcs.history import find_baseline
-from afterd.workspace import Range, range_between
+from afterd.workspace import range_between
 
 
-@dataclass(frozen=True, slots=True)
-class RedBefore:
-    """A range at whose good version the test fails too, and its ends' runs. ``later``: what later commits told of
-    it, which is enough.
+def red_for_want(case: Case, red: SettledEnds) -> Explanation | None:
+    """The answer where something is missing, or where no commit of this repository is what is tested; ``red`` is a
+    range at whose good version the test fails too.
     """
-
-    wanted: Range
-    oracle: Oracle
-    confirmation: Confirmation
-    later: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class LastGreen:
-    """An older range, from the last green commit to the first red one, that is confirmed; ``note`` says which."""
-
-    wanted: Range
-    oracle: Oracle
-    confirmation: Confirmation
-    note: str
-
-
-def red_for_want(case: Case, red: RedBefore) -> Explanation | None:
-    """The answer where something is missing, or where no commit of this repository is what is tested."""
     unexplained = unanswered(case, red.wanted, red.oracle, red.confirmation)
     lack = lack_at_good(case, red.wanted, red.confirmation)
     if lack := lack or unfound_sentence(case, red.wanted, red.confirmation):
@@ -61,14 +40,15 @@ def red_for_want(case: Case, red: RedBefore) -> Explanation | None:
 
 
 def last_green(
-    case: Case, red: RedBefore, before: Sequence[Explanation]
-) -> LastGreen | Explanation:
-    """Look for the last green commit before the range; else the answer that says why none was found, or none looked
-    for: of several tests the history is walked back for one, and not where another was answered ``before``.
+    case: Case, red: SettledEnds, later: str, before: Sequence[Explanation]
+) -> SettledEnds | Explanation:
+    """The older range from the last green commit before a range to the first red one, with a note that says which;
+    else the answer that says why none was found, or none looked for: of several tests the history is walked back for
+    one, and not where another was answered ``before``, nor where what ``later`` commits told of the test is enough.
     """
     wanted, confirmation = red.wanted, red.confirmation
     unexplained = unanswered(case, wanted, red.oracle, confirmation)
-    untried = f"{RED_AT_BOTH}{otherwise_clause(confirmation)}. {red.later}" if red.later else ""
+    untried = f"{RED_AT_BOTH}{otherwise_clause(confirmation)}. {later}" if later else ""
     untried = untried or untried_older_commits(confirmation, before)
     if untried and not case.settings.history:
         return unexplained(Status.ALREADY_RED, untried)
@@ -99,4 +79,4 @@ def last_green(
         return not_to_explain(case, shorter, confirmed, again)
     ends = (wanted.revisions.good[:12], baseline.good[:12])
     note = "The test already failed at {}; the last green commit is {}.".format(*ends)
-    return LastGreen(shorter, again, confirmed, note)
+    return SettledEnds(shorter, again, confirmed, note)

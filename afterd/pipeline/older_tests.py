@@ -51,8 +51,9 @@ Asking = Callable[[Range], Oracle]
 
 @dataclass(frozen=True, slots=True)
 class SettledEnds:
-    """A range with what its ends showed. ``note`` says which test files are not as in the bad version;
-    ``reason``, where it is not empty, why there is no green to compare with.
+    """A range with what its ends showed. ``note`` says what is otherwise than was asked for: which test files are not
+    as in the bad version, or which older range this is; ``reason``, where it is not empty, why there is no green to
+    compare with.
     """
 
     wanted: Range

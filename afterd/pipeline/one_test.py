@@ -18,7 +18,7 @@ from afterd.pipeline.asking import oracle_of
 from afterd.pipeline.beside import reading_ahead
 from afterd.pipeline.bisected import Bisection, bisected_case, with_red_first
 from afterd.pipeline.case import Case, budget_left, try_only_change
-from afterd.pipeline.last_green import RedBefore, last_green, red_for_want
+from afterd.pipeline.last_green import last_green, red_for_want
 from afterd.pipeline.later_beginning import LaterBeginning, later_beginning
 from afterd.pipeline.merge_sides import with_both_sides
 from afterd.pipeline.older_tests import SettledEnds, settled_ends
@@ -128,8 +128,7 @@ def _explained_failure(
         reason = f"{reason.rstrip('.')}. {later.note}" if later.note else reason
         return unanswered(case, wanted, oracle, confirmation)(Status.ALREADY_RED, reason)
     if confirmation.ends is Ends.ALREADY_RED:
-        red = RedBefore(wanted, oracle, confirmation, later.note)
-        return red_for_want(case, red) or _from_last_green(case, red, before, put_off)
+        return red_for_want(case, ends) or _from_last_green(case, ends, later.note, before, put_off)
     if confirmation.ends is not Ends.CONFIRMED:
         return not_to_explain(case, wanted, confirmation, oracle)
     found = same_root(case, wanted, oracle, confirmation, before) or _searched_range(
@@ -193,12 +192,16 @@ def _searched_range(
 
 
 def _from_last_green(
-    case: Case, red: RedBefore, before: Sequence[Explanation], put_off: PutOff | None
+    case: Case,
+    red: SettledEnds,
+    later: str,
+    before: Sequence[Explanation],
+    put_off: PutOff | None,
 ) -> Explanation:
     """The answer of an older range; until it is looked for, that the test was red before."""
 
     def walk(answered: Sequence[Explanation]) -> Explanation:
-        older = last_green(case, red, answered)
+        older = last_green(case, red, later, answered)
         if isinstance(older, Explanation):
             return older
         found = _searched_range(case, older.wanted, older.oracle, older.confirmation, halved=False)

@@ -147,9 +147,8 @@ class Image:
         """
         if _CONSTANT.match(definition):
             return
-        attached = re.search(r"!dbg !(\d+)", definition)
         debug = module.context.debug
-        known = debug.variable(debug.declared(int(attached.group(1)))) if attached else None
+        known = debug.variable(debug.declared_by(definition))
         if known is not None and known[0] and known[1].line:
             place = Location(self._relative(known[1].file), known[1].line)
             self.declared[f"@{name}"] = Statement(place)

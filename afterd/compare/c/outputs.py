@@ -117,9 +117,13 @@ def _in_stream(
     mine, other = _bytes(here), _bytes(there)
     if mine == other:
         return
+
+    def departing(m: int, o: int) -> Departure:
+        return _departure_at(fd, here, there, m, o, mine, other)
+
     my_lines, other_lines = mine.splitlines(keepends=True), other.splitlines(keepends=True)
     if max(len(my_lines), len(other_lines)) > C_PAIR.diffed:
-        yield _departure_at(fd, here, there, *_first_difference(mine, other, 0, 0), mine, other)
+        yield departing(*_first_difference(mine, other, 0, 0))
         return
     my_start, other_start = _starts(my_lines), _starts(other_lines)
     matcher = SequenceMatcher(None, my_lines, other_lines, autojunk=False)
@@ -136,16 +140,11 @@ def _in_stream(
                 within = _first_steady_difference(my_lines[m], other_lines[o], unsteady)
             if within is not None:
                 at = my_start[m] + within[0], other_start[o] + within[1]
-                departed = _departure_at(fd, here, there, *at, mine, other)
+                departed = departing(*at)
                 yield departed
                 if is_first and mine_at is not None and other_at is not None:
-                    places = _later_words(my_lines[m], other_lines[o], within, unsteady)
-                    later = (
-                        _departure_at(
-                            fd, here, there, at[0] + further[0], at[1] + further[1], mine, other
-                        )
-                        for further in places
-                    )
+                    words = _later_words(my_lines[m], other_lines[o], within, unsteady)
+                    later = (departing(at[0] + one, at[1] + instead) for one, instead in words)
                     yield from _written_at_once(departed, later)
                 is_first = False
             m, o = m + (mine_at is not None), o + (other_at is not None)

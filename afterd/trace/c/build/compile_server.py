@@ -23,7 +23,6 @@ from typing import NoReturn
 from afterd.trace.c.build.compile_request import SERVED, SOCKET, address
 
 _LOCK = "server.lock"
-_WAITING = 128  # compilations that may knock at once
 _GIVEN = 4  # standard input, output and error, and the working directory
 _FAILED = 255
 
@@ -58,7 +57,7 @@ def _serve(
             os.unlink(SOCKET, dir_fd=folder)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
             listening.bind(address(folder))
-            listening.listen(_WAITING)
+            listening.listen()
             _answer(listening, session, compiled)
     finally:
         os._exit(0)

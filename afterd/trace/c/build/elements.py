@@ -10,6 +10,7 @@ from itertools import takewhile
 from afterd.trace.c.ir.metadata import Part
 from afterd.vcs.tokens import Token, TokenKind
 
+_INTEGER = re.compile(r"0[xX][\da-fA-F]+|\d+")
 OPEN, CLOSE = frozenset("{(["), frozenset("})]")
 
 Numbers = Callable[[str], int | None]
@@ -185,9 +186,13 @@ def _number(code: Sequence[Token], numbers: Numbers) -> int | None:
     if code[0].kind is TokenKind.STRING:
         return ord(text[1]) if len(text) == 3 else None
     if code[0].kind is TokenKind.NUMBER:
-        plain = text.rstrip("uUlL")
-        octal = plain.startswith("0") and plain.isdigit()
-        return (
-            int(plain, 8 if octal else 0) if re.fullmatch(r"0[xX][\da-fA-F]+|\d+", plain) else None
-        )
+        return integer_of(text.rstrip("uUlL"))
     return numbers(text)
+
+
+def integer_of(digits: str) -> int | None:
+    """What an integer of C is, written without its type; None of another number."""
+    if not _INTEGER.fullmatch(digits):
+        return None
+    octal = digits.startswith("0") and digits.isdigit()
+    return int(digits, 8 if octal else 0)

@@ -18,6 +18,7 @@ from afterd.execution.process import Command
 from afterd.execution.sandbox import run
 from afterd.limits import ProcessLimits
 from afterd.trace.c.build.compilations import Compilation, compilations, moved
+from afterd.trace.c.build.elements import integer_of
 
 _ENUMERATION = re.compile(r"\benum\b[^;{}()=]*\{([^{}]*)\}")
 _ENUMERATOR = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:=\s*([^=].*?))?\s*", re.DOTALL)
@@ -56,9 +57,8 @@ def _value(text: str, known: Mapping[str, int]) -> int | None:
     counted = _COUNTED.fullmatch(text)
     if counted is None or (counted[1] and counted[1] not in known):
         return None
-    digits = counted[2] or "0"
-    octal = digits.startswith("0") and digits.isdigit()
-    return (known[counted[1]] if counted[1] else 0) + int(digits, 8 if octal else 0)
+    more = integer_of(counted[2] or "0")
+    return None if more is None else (known[counted[1]] if counted[1] else 0) + more
 
 
 class Preprocessed:

@@ -16,6 +16,7 @@ _ATTACHED = re.compile(r"!dbg !(\d+)")
 _FIRST = re.compile(r"!\{!(\d+)")
 _CHARACTER = re.compile(r"DW_ATE_(?:un)?signed_char\b")
 _LISTED = re.compile(r"!(\d+)")
+_ATTACHED = re.compile(r"!dbg !(\d+)")
 _PLAIN = re.compile(r"DW_TAG_(?:structure|class)_type")
 _VALUE = re.compile(r"\bvalue: (-?\d+)")
 _TYPED = re.compile(r"!DI(?:LocalVariable|GlobalVariable)\(|!DIDerivedType\(tag: DW_TAG_member\b")
@@ -108,9 +109,10 @@ class DebugInformation:
             if self._unsigned(_reference(self._nodes.get(int(node), ""), "type"))
         )
 
-    def declared(self, attachment: int) -> int:
-        """The node of the global variable of a ``!dbg`` attachment; -1 where it has none."""
-        return _reference(self._nodes.get(attachment, ""), "var")
+    def declared_by(self, definition: str) -> int:
+        """The node of the variable that a global's definition is attached to; -1 where it is to none."""
+        attached = _ATTACHED.search(definition)
+        return _reference(self._nodes.get(int(attached[1]), ""), "var") if attached else -1
 
     def declared_in(self, function: str, name: str) -> int:
         """The node of a local variable of a function, by that one's symbol; -1 where none or several are called so."""

@@ -31,7 +31,6 @@ from afterd.trace.c.window import records
 
 _TARGETS = re.compile(r'label %((?:[-a-zA-Z$._0-9]+)|"[^"]*")')
 DEFINITION = re.compile(r'^@((?:[-a-zA-Z$._0-9]+|"[^"]*")) = (.*)$', re.MULTILINE)
-_ATTACHED = re.compile(r"!dbg !(\d+)")
 _COPIED = re.compile(r"__const\.(?P<function>.+)\.(?P<name>[A-Za-z_]\w*)(?:\.\d+)?")
 _ALIAS = re.compile(rf"^@({NAME}) = (?:[\w() ]*?)(?:alias|ifunc) .*, ptr @({NAME})", re.MULTILINE)
 
@@ -98,10 +97,9 @@ class Unit:
         """The declaration of a global in the debug information; of the constant that a local variable is made of, that
         variable's.
         """
-        if attached := _ATTACHED.search(definition):
-            return self.debug.declared(int(attached.group(1)))
-        copied = _COPIED.fullmatch(symbol)
-        return self.debug.declared_in(copied["function"], copied["name"]) if copied else -1
+        declared = self.debug.declared_by(definition)
+        copied = _COPIED.fullmatch(symbol) if declared < 0 else None
+        return self.debug.declared_in(copied["function"], copied["name"]) if copied else declared
 
     def path(self, variable: GlobalVariable, offset: int) -> tuple[Part, ...]:
         """The elements and members of a global that one of its bytes is in, outermost first."""

@@ -58,15 +58,9 @@ def then(spec: ModuleSpec, act: Callable[[], None]) -> ModuleSpec:
 class OwnLoader(SourceFileLoader):
     """Loads one of the tree's modules through ``compiler``; bytecode caches stay untouched."""
 
-    def __init__(self, name: str, path: str, compiler: Compile, texts: Mapping[str, bytes]) -> None:
+    def __init__(self, name: str, path: str, compiler: Compile) -> None:
         super().__init__(name, path)
         self.compiler = compiler
-        self.texts = texts
-
-    def get_data(self, path: str) -> bytes:
-        """The text that is laid over the file, or the file."""
-        text = self.texts.get(path)
-        return super().get_data(path) if text is None else text
 
     def get_code(self, fullname: str) -> CodeType:
         """Always compiled from the text, never read from or written to ``__pycache__``."""
@@ -106,13 +100,11 @@ class OwnFinder(MetaPathFinder):
         self,
         territory: Territory,
         compiler: Compile,
-        texts: Mapping[str, bytes] | None = None,
         asked: Mapping[str, Callable[[], None]] | None = None,
         after: Mapping[str, Callable[[], None]] | None = None,
     ) -> None:
         self.territory = territory
         self.compiler = compiler
-        self.texts: Mapping[str, bytes] = texts or {}
         self.asked = asked or {}  # module: what to do when it is about to be imported
         self.after = after or {}  # and what once it was
 
@@ -141,5 +133,5 @@ class OwnFinder(MetaPathFinder):
             and origin is not None
             and self.territory.owns(origin)
         ):
-            spec.loader = OwnLoader(spec.name, origin, self.compiler, self.texts)
+            spec.loader = OwnLoader(spec.name, origin, self.compiler)
         return spec
