@@ -24,6 +24,7 @@ MAKEFILE = (
     f"all: {' '.join(f'{name}.o' for name in FILES)}\n"
     "first.o: first.c\n%.o: %.c first.o\n\t$(CC) -c $< -o $@\n"
 )
+AWAITED = "until test -S store/server; do sleep 0.01; done"
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="no servers here")
 
 
@@ -59,13 +60,13 @@ def _is_served(store: ModuleStore) -> bool:
 def test_a_build_with_many_compilers_at_once_is_woven_and_leaves_no_server(
     store: ModuleStore,
 ) -> None:
-    done = _built(store, "make -s -j4 first.o && make -s -j4")
+    begun = f"make -s -j4 first.o && {AWAITED}"
+    done = _built(store, f"{begun} && make -s -j4 && test -S store/server")
     assert done.succeeded, done.stdout.text()
     assert sorted(module.source for module in store.modules()) == sorted(
         f"{name}.c" for name in ("first", *FILES)
     )
     assert not store.opaque()
-    assert done.swept, "the server was there to the end"
     assert not _is_served(store)
     again = _built(store, "rm -f a.o && make -s")
     assert again.succeeded, "another build begins another one"
@@ -83,7 +84,7 @@ def test_a_compilation_that_is_served_sees_its_own_arguments_folder_and_environm
     begin_build(store)
     done = _built(
         store,
-        "cc -c first.c || exit 9; until test -S store/server; do sleep 0.01; done;"
+        f"cc -c first.c || exit 9; {AWAITED};"
         " cd sub && CPATH=headers cc -c x.c -o ../x.o || exit 8; cd ..; umask 077;"
         " cc -c a.c || exit 7; cc -c bad.c",
     )
@@ -108,8 +109,7 @@ def test_where_nobody_answers_a_process_of_its_own_compiles(
 
 
 def test_a_build_that_is_killed_takes_its_server_with_it(store: ModuleStore) -> None:
-    waiting = "until test -S store/server; do sleep 0.01; done"
-    done = _built(store, f"cc -c first.c; {waiting}; (sleep 600) & kill -9 $$")
+    done = _built(store, f"cc -c first.c; {AWAITED}; (sleep 600) & kill -9 $$")
     assert done.ending is Ending.SIGNALLED
     assert not _is_served(store)
 
@@ -118,7 +118,7 @@ def test_a_server_ends_with_the_session_that_began_it(store: ModuleStore) -> Non
     """Where no sandbox sweeps what is left."""
     place = store.directory.parent
     variables = environment(store, {"PATH": os.environ["PATH"], "HOME": str(place)})
-    command = ["sh", "-c", "cc -c first.c; until test -S store/server; do sleep 0.01; done"]
+    command = ["sh", "-c", f"cc -c first.c; {AWAITED}"]
     subprocess.run(command, cwd=place, env=variables, check=True, start_new_session=True)
     for _ in range(1000):
         if not _is_served(store):
