@@ -12,13 +12,14 @@ A tracer's bug may cost an edge of the tree, never the answer: what cannot be re
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
 from afterd.limits import REPORT
 from afterd.model.change import Change, ChangeForm, ChangeId, ChangeSet
+from afterd.model.inside import outer_hunks, with_inner
 from afterd.model.location import LineSpan, Location
 from afterd.model.term import OPAQUE, Concrete, StepId, Term
 from afterd.model.trace import Conduct, Predicate, Step, StepKind, Trial, TwinExecution
@@ -120,6 +121,8 @@ def differences(changes: Iterable[Change], mine: ChangeSet, other: ChangeSet) ->
     """
     by_file: dict[str, list[Change]] = defaultdict(list)
     changes = tuple(changes)
+    outer = outer_hunks(changes)
+    mine, other = with_inner(mine, outer), with_inner(other, outer)
     for change in changes:
         by_file[change.file].append(change)
     here = {file: _placed_changes(hunks, mine) for file, hunks in by_file.items()}
@@ -138,6 +141,8 @@ def differences(changes: Iterable[Change], mine: ChangeSet, other: ChangeSet) ->
             if whole in mine or whole in other:
                 continue  # one of the two has no such file, the other no text that it was cut out of
         own, beside = here[change.file], there[change.file]
+        if change.id in outer and not (change.id in own.spans and change.id in beside.spans):
+            continue  # one of the two has the text nowhere
         found.append(
             replace(
                 change,
@@ -162,15 +167,41 @@ class _File:
 def _placed_changes(changes: Sequence[Change], reverted: ChangeSet) -> _File:
     moved = any(each.form is ChangeForm.RENAMED and each.id in reverted for each in changes)
     hunks = [change for change in changes if change.form is ChangeForm.HUNK]
-    hunks.sort(key=lambda change: (_first_line(change.new), _first_line(change.old)))
+    outer = outer_hunks(hunks)
+    gone = [hunk for hunk in hunks if hunk.id in outer and outer[hunk.id].id in reverted]
+    standing = [hunk for hunk in hunks if hunk not in gone]
+    standing.sort(key=lambda c: (_first_line(c.new), c.id in outer, _first_line(c.old)))
+    growth = {hunk.id: _growth(hunk, reverted) for hunk in standing}
+    within: dict[ChangeId, int] = defaultdict(int)
+    for hunk in standing:
+        if hunk.id in outer:
+            within[outer[hunk.id].id] += growth[hunk.id]
     spans: dict[str, LineSpan] = {}
     offset = 0  # by which lines have moved so far, against the bad version
-    for hunk in hunks:
+    for hunk in standing:
         first = _first_line(hunk.new) + offset
-        count = hunk.old.count if hunk.id in reverted else hunk.new.count
+        count = hunk.new.count + growth[hunk.id] + within[hunk.id]
         spans[hunk.id] = LineSpan(first if count else first - 1, count)
-        offset += count - hunk.new.count
+        offset += growth[hunk.id]
+    for hunk in gone:
+        spans.update(_where_it_was(hunk, standing, spans, reverted))
     return _File(changes[0].old_file if moved else changes[0].file, spans)
+
+
+def _growth(hunk: Change, reverted: ChangeSet) -> int:
+    """How many lines more than in the bad version stand there in a variant."""
+    return hunk.old.count - hunk.new.count if hunk.id in reverted else 0
+
+
+def _where_it_was(
+    hunk: Change, standing: Sequence[Change], spans: Mapping[str, LineSpan], reverted: ChangeSet
+) -> Iterator[tuple[ChangeId, LineSpan]]:
+    """The old lines of a hunk inside of moved text, where that stands where it stood before."""
+    for each in standing:
+        if each.id in reverted and hunk.old.is_inside(each.old):
+            first = spans[each.id].before + _first_line(hunk.old) - _first_line(each.old)
+            count = hunk.old.count
+            yield hunk.id, LineSpan(first + 1 if count else first, count)
 
 
 def _first_line(span: LineSpan) -> int:

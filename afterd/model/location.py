@@ -47,3 +47,11 @@ class LineSpan:
     def covers(self, line: int) -> bool:
         """Whether ``line`` is one of the span's lines (never true of an empty span)."""
         return self.start <= line < self.start + self.count
+
+    def is_inside(self, other: LineSpan) -> bool:
+        """Whether it is a part of another span, or a gap between two of its lines."""
+        first, last = self.before, self.before + self.count
+        if not self.count:
+            return other.before < first < other.before + other.count
+        within = other.before <= first and last <= other.before + other.count
+        return within and self.count < other.count

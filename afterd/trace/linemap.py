@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 
 from afterd.model.change import Change, ChangeForm, ChangeId
+from afterd.model.inside import outer_hunks
 from afterd.model.location import LineSpan
 
 
@@ -18,6 +19,7 @@ class _Side:
 
     spans: tuple[tuple[LineSpan, LineSpan, ChangeId], ...]  # (from, to, change), in line order
     ends: tuple[int, ...]  # the first line after each
+    shift: int = 0  # of what stands before the first
 
     def line(self, number: int) -> int:
         """The corresponding line on the other side; inside a hunk the line of the same rank in it."""
@@ -25,7 +27,9 @@ class _Side:
         if at < len(self.spans) and self.spans[at][0].covers(number):
             here, there, _ = self.spans[at]
             return _rank_is_inside(number - here.start, there)
-        return number + (_first_after(self.spans[at - 1][1]) - self.ends[at - 1] if at else 0)
+        return number + (
+            _first_after(self.spans[at - 1][1]) - self.ends[at - 1] if at else self.shift
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,48 @@ class _MovedRun:
     old: LineSpan
     file: str
     new: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Within:
+    """Lines ``old`` of a file of the good version that stand as lines ``new`` in the same file of the bad one, where
+    another change put them, and what was altered in them.
+    """
+
+    old: LineSpan
+    new: LineSpan
+    bad: _Side
+    good: _Side
+
+
+def _within(outer: Change, inside: Sequence[Change]) -> _Within:
+    """What moved as the lines of ``outer``, of which ``inside`` are all that are not as they were."""
+    bad, good = (_side(list(inside), forward=forward) for forward in (False, True))
+    (first, before, _), (last, behind, _) = bad.spans[0], bad.spans[-1]
+    shift = before.before - first.before
+    begin = outer.new.before + shift
+    end = outer.new.before + outer.new.count + _first_after(behind) - _first_after(last)
+    old = LineSpan(begin + 1, end - begin)
+    return _Within(old, outer.new, replace(bad, shift=shift), replace(good, shift=-shift))
+
+
+_WithinFiles = Mapping[str, Sequence[_Within]]
+
+
+def _within_by_file(
+    changes: Sequence[Change], outer: Mapping[ChangeId, Change]
+) -> tuple[_WithinFiles, _WithinFiles]:
+    """What moved within each file, by its path in the bad version and in the good one."""
+    inside: dict[Change, list[Change]] = defaultdict(list)
+    for change in changes:
+        if change.id in outer:
+            inside[outer[change.id]].append(change)
+    bad, good = defaultdict[str, list[_Within]](list), defaultdict[str, list[_Within]](list)
+    for around, own in inside.items():
+        found = _within(around, own)
+        bad[around.file].append(found)
+        good[around.old_file].append(found)
+    return bad, good
 
 
 def _moved_runs(file: str, side: _Side, lines: int) -> Iterator[_MovedRun]:
@@ -70,7 +116,10 @@ class LineMap:
         self._whole_good: dict[str, ChangeId] = {}
         self._origins: dict[str, str] = {}
         added = {c.file: c.new.count for c in changes if c.form is ChangeForm.ADDED}
+        outer = outer_hunks(changes)
         for change in changes:
+            if change.id in outer:
+                continue
             if change.form is ChangeForm.HUNK:
                 by_bad[change.file].append(change)
                 if change.file not in added:
@@ -86,6 +135,7 @@ class LineMap:
                 self._files[change.file] = change.old_file
         self._bad = {file: _side(found, forward=False) for file, found in by_bad.items()}
         self._good = {file: _side(found, forward=True) for file, found in by_good.items()}
+        self._within, self._within_good = _within_by_file(changes, outer)
         self._renamed = {old: new for new, old in self._files.items()}
         self._moved: dict[str, list[_MovedRun]] = defaultdict(list)
         self._replaced: dict[str, list[Change]] = defaultdict(list)
@@ -103,6 +153,9 @@ class LineMap:
         """
         side = self._bad.get(file)
         path = self._origins.get(file) or self.file_in_good(file)
+        for moved in self._within.get(file, ()):
+            if moved.new.covers(line):
+                return path, moved.bad.line(line)
         return path, side.line(line) if side else line
 
     def to_bad(self, file: str, line: int) -> tuple[str, int]:
@@ -112,6 +165,9 @@ class LineMap:
             for run in self._moved[file]:
                 if run.old.covers(line):
                     return run.file, run.new + line - run.old.start
+        for moved in self._within_good.get(file, ()):
+            if moved.old.covers(line):
+                return self._renamed.get(file, file), moved.good.line(line)
         return self._renamed.get(file, file), side.line(line) if side else line
 
     def _stays(self, file: str, line: int) -> bool:
@@ -127,7 +183,10 @@ class LineMap:
         side = self._bad.get(file)
         if file in self._whole and side is None:
             return tuple(filter(None, (self._whole[file],)))
-        return _changes_touching(side, first, last) if side else ()
+        if side is None:
+            return ()
+        within = [(moved.new, moved.bad) for moved in self._within.get(file, ())]
+        return _touching_within(side, within, first, last)
 
     def is_kept(self, file: str, line: int) -> bool:
         """Whether a line of the bad version stands in the good one."""
@@ -148,7 +207,10 @@ class LineMap:
         if file in self._whole_good:
             return tuple(filter(None, (self._whole_good[file],)))
         side = self._good.get(file)
-        return _changes_touching(side, first, last) if side else ()
+        if side is None:
+            return ()
+        within = [(moved.old, moved.good) for moved in self._within_good.get(file, ())]
+        return _touching_within(side, within, first, last)
 
 
 def _side(changes: list[Change], *, forward: bool) -> _Side:
@@ -168,6 +230,22 @@ def _changes_touching(side: _Side, first: int, last: int) -> tuple[ChangeId, ...
     reached = islice(side.spans, bisect_right(side.ends, first), None)
     within = takewhile(lambda span: span[0].start <= last, reached)
     return tuple(change for here, _, change in within if change and here.count)
+
+
+def _touching_within(
+    side: _Side, within: Sequence[tuple[LineSpan, _Side]], first: int, last: int
+) -> tuple[ChangeId, ...]:
+    """The changes of lines first…last: of those that moved, what was altered in them."""
+    found: dict[ChangeId, None] = {}
+    for lines, own in sorted(within, key=lambda each: each[0]):
+        if _share_a_line(lines, first, last):
+            found |= dict.fromkeys(_changes_touching(side, first, lines.start - 1))
+            inner = max(first, lines.start), min(last, lines.end - 1)
+            found |= dict.fromkeys(_changes_touching(own, *inner))
+            first = lines.end
+    if first <= last:
+        found |= dict.fromkeys(_changes_touching(side, first, last))
+    return tuple(found)
 
 
 class Reversed:

@@ -14,6 +14,7 @@ from os.path import normpath
 from pathlib import PurePosixPath
 
 from afterd.model.change import Change, ChangeForm, ChangeId, FileKind
+from afterd.model.inside import outer_hunks
 from afterd.model.location import LineSpan
 from afterd.model.names import ChangeNames, Name, SideNames
 from afterd.vcs.c_reader import CXX, C, FileNames, file_names
@@ -48,14 +49,18 @@ def change_names(
     cxx = any(PurePosixPath(change.file).suffix in CXX for change in mine)
     old = _version([(c.old_file, c.old, c.form) for c in mine], good, cxx=cxx)
     new = _version([(c.file, c.new, c.form) for c in mine], bad, cxx=cxx)
+    outer = outer_hunks(mine)
+    by_line = sorted(
+        mine, key=lambda change: change.id in outer
+    )  # a line of two is the inner one's
     versions: tuple[_Version, _Version] = (
-        (old, {(each.old_file, line): each.id for each in mine for line in _lines(each.old)}),
-        (new, {(each.file, line): each.id for each in mine for line in _lines(each.new)}),
+        (old, {(each.old_file, line): each.id for each in by_line for line in _lines(each.old)}),
+        (new, {(each.file, line): each.id for each in by_line for line in _lines(each.new)}),
     )
     _add_arities(*versions)
     _add_locals(*versions)
     _add_moved_values(*versions)
-    opened, closed = _halves(mine)
+    opened, closed = _halves(mine, outer)
     found: dict[ChangeId, ChangeNames] = {}
     for change in mine:
         begun, ended = opened[change.id], closed[change.id]
@@ -66,7 +71,8 @@ def change_names(
             _side(new.get(change.file), change, change.new, _bracket_names("new", begun, ended)),
             change.file,
         )
-    return _with_files(_with_parts(found, mine, new), changes), _standing_names(new, mine)
+    parts = _with_parts(found, mine, outer, new)
+    return _with_files(parts, changes), _standing_names(new, mine)
 
 
 def _with_files(
@@ -146,23 +152,34 @@ def _built_names(files: Iterable[str]) -> Mapping[str, frozenset[Name]]:
 
 
 def _with_parts(
-    named: Mapping[ChangeId, ChangeNames], changes: Sequence[Change], texts: Mapping[str, FileNames]
+    named: Mapping[ChangeId, ChangeNames],
+    changes: Sequence[Change],
+    outer: Mapping[ChangeId, Change],
+    texts: Mapping[str, FileNames],
 ) -> Mapping[ChangeId, ChangeNames]:
-    """The names, where an added file has what no part of it has that can be undone while the file stays, and each
-    part asks for the file: with the file they are all gone.
+    """The names, where an added file, or text that moved, has what no part of it has that can be undone while it stays,
+    and each part asks for the whole: with it they are all gone.
     """
     files = {each.file: each for each in changes if each.form is ChangeForm.ADDED}
-    parts: dict[str, list[Change]] = defaultdict(list)
+    parts: dict[ChangeId, list[Change]] = defaultdict(list)
+    wholes = {each.id: each for each in (*files.values(), *outer.values())}
     for each in changes:
-        if each.form is ChangeForm.HUNK and each.file in files:
-            parts[each.file].append(each)
+        whole = outer.get(each.id) or files.get(each.file)
+        if each.form is ChangeForm.HUNK and whole is not None:
+            parts[whole.id].append(each)
     found = dict(named)
-    for file, own in parts.items():
-        there = frozenset({_FILE + file})
+    for name, own in parts.items():
+        whole = wholes[name]
+        added = whole.form is ChangeForm.ADDED
+        there = frozenset({_FILE + whole.file if added else f"moved {name}"})
         in_parts = {line for each in own for line in _lines(each.new)}
-        whole = texts[file].side(line for line in texts[file].filled() if line not in in_parts)
-        before = found[files[file].id]
-        found[files[file].id] = replace(before, new=replace(whole, defines=whole.defines | there))
+        lines = texts[whole.file].filled() if added else _lines(whole.new)
+        left = texts[whole.file].side(line for line in lines if line not in in_parts)
+        before, text = found[name], texts[whole.file].side(lines)
+        opened = before.new.defines - text.defines  # brackets
+        left = replace(left, defines=left.defines | there | opened)
+        left = replace(left, uses=left.uses | (before.new.uses - text.uses))
+        found[name] = replace(before, new=left)
         for each in own:
             names = found[each.id]
             uses = replace(names.new, uses=names.new.uses | there)
@@ -171,16 +188,17 @@ def _with_parts(
 
 
 def _halves(
-    changes: Sequence[Change],
+    changes: Sequence[Change], outer: Mapping[ChangeId, Change]
 ) -> tuple[Mapping[ChangeId, set[Name]], Mapping[ChangeId, set[Name]]]:
     """Names that stand for brackets and conditionals: of the change that opens more than its old lines
     did, and of the one below it in the file that closes more. Neither parses without the other.
     """
     opened, closed = defaultdict[ChangeId, set[Name]](set), defaultdict[ChangeId, set[Name]](set)
-    waiting: dict[tuple[str, str], list[tuple[ChangeId, bool]]] = defaultdict(list)
+    waiting: dict[tuple[str, str, ChangeId], list[tuple[ChangeId, bool]]] = defaultdict(list)
     for change in sorted(changes, key=lambda c: (c.file, c.new.start, c.new.end)):
         for bracket, more in _opened_brackets(change).items():
-            begun = waiting[change.file, bracket]
+            around = outer[change.id].id if change.id in outer else ""
+            begun = waiting[change.file, bracket, around]
             for _ in range(abs(more)):
                 if not begun or begun[-1][1] == (more > 0):
                     begun.append((change.id, more > 0))

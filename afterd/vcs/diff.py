@@ -10,6 +10,7 @@ import pygit2
 from afterd.errors import RepositoryError
 from afterd.limits import GIT, REPORT, ChangeLimits
 from afterd.model.change import Change, ChangeForm, ChangeId, ChangeList, FileKind
+from afterd.model.inside import outer_hunks
 from afterd.model.wording import first_names
 from afterd.vcs.blame import Blame
 from afterd.vcs.file_changes import KEPT_TEST, REFUSED, FileChanges, file_pairs, moved_text
@@ -83,11 +84,14 @@ def _cut_at_commits(
     """The changes, of which those that several commits made are cut between them where that can be: of tests
     as well, where one commit's may be what the good version can be asked, and another's not.
     """
+    outer = outer_hunks(changes.changes)
+    moved = {*outer, *(each.id for each in outer.values())}  # cut in their own way
     several = {
         change.id: (change.file, statements)
         for change in changes.changes
         if change.pruned in ("", KEPT_TEST)
         and change.form is ChangeForm.HUNK
+        and change.id not in moved
         and len(change.commits) > 1
         for statements in [owners[change.id].statements(change)]
         if 1 < len(statements) <= GIT.blamed_statements

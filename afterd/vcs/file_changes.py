@@ -24,6 +24,7 @@ from afterd.vcs.enclosing import Enclosing
 from afterd.vcs.hunks import Hunk, SourceText, difference, smallest_hunks, split_lines
 from afterd.vcs.inline_tests import spans_of_tests
 from afterd.vcs.kinds import FileRules, is_generated, kind_of
+from afterd.vcs.moved_functions import altered_in_moved
 from afterd.vcs.moved_text import MovedText, Origin, Source
 from afterd.vcs.other_functions import without_accidents
 from afterd.vcs.paths import path_text, refusal
@@ -269,6 +270,18 @@ class FileChanges:
         return [part for several in parts for part in several]
 
     @cached_property
+    def _altered_in_moved(self) -> Mapping[Hunk, list[Hunk]]:
+        """What was altered in functions that moved within the file, by the hunk that put each where it stands now."""
+        if self.language is Language.OTHER:
+            return {}
+        texts, symbols = (self._good, self._bad), (self._good_symbols, self._bad_symbols)
+        found = altered_in_moved(self.hunks, *texts, *symbols)
+        return {
+            hunk: [part for joined in balanced(inside, *texts) for part in self._split(joined)]
+            for hunk, inside in found.items()
+        }
+
+    @cached_property
     def _joined_hunks(self) -> list[tuple[Hunk, bool]]:
         """The hunks as they come, those of a table that can only be undone whole as one; with whether each is that."""
         if self.language is not Language.C:
@@ -351,7 +364,9 @@ class FileChanges:
             hunk = Hunk(_all_lines(self._good), _all_lines(self._bad))
             yield self._change(ChangeForm.WHOLE, file_patch(self.pair), hunk)
         else:
-            yield from map(self._lines_changed, self.hunks)
+            inside = self._altered_in_moved
+            for hunk in self.hunks:
+                yield from map(self._lines_changed, (hunk, *inside.get(hunk, ())))
 
     def statements(self, change: Change) -> list[Part]:
         """The new lines of a change, by statement; none of a table that can only be undone whole."""

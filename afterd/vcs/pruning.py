@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from afterd.model.change import Change, ChangeForm, ChangeId, ChangeList, FileKind
+from afterd.model.inside import outer_hunks
 from afterd.model.location import LineSpan
 from afterd.vcs.hunks import split_lines
 from afterd.vcs.kinds import FileRules, is_of_service
@@ -204,7 +205,10 @@ def prune(
         good, bad = good_text(old_file), bad_text(file)
         new = file in added
         if bad is not None and (new or good is not None):
-            reasons.update(_neutral_changes(file, good or b"", bad, hunks, rules, added=new))
+            outer = outer_hunks(hunks)
+            for inside in (False, True):  # those of either kind lie apart
+                apart = [hunk for hunk in hunks if (hunk.id in outer) is inside]
+                reasons.update(_neutral_changes(file, good or b"", bad, apart, rules, added=new))
     return with_pruned(changes, reasons)
 
 

@@ -1,7 +1,8 @@
 """Variants: the bad version's tree with some changes undone, built in memory as git objects.
 
 The rule for every subset R of the changes: a file's lines are the bad version's, with the spans of
-the hunks in R replaced by the good version's; its path, mode and existence are the good version's
+the hunks in R replaced by the good version's (of a hunk inside another one of R, nothing is left); its
+path, mode and existence are the good version's
 where R holds that change. Hunks of one file never overlap, so any subset is defined and the order
 does not matter. Where a file put back stands in the way of one that stays (the good version had a
 file ``a``, the bad one has ``a/x``), the one put back wins. Reverting nothing is the bad tree,
@@ -28,6 +29,7 @@ from afterd.model.change import (
     ChangeSet,
     in_order,
 )
+from afterd.model.inside import outer_hunks
 from afterd.vcs.hunks import split_lines, undone_lines
 from afterd.vcs.object_store import open_store
 from afterd.vcs.paths import path_bytes
@@ -120,6 +122,7 @@ class _ChangedFile:
     def __init__(self, reader: TreeReader, good: str, bad: str, changes: Sequence[Change]) -> None:
         self._reader = reader
         self._changes = changes
+        self._outer = outer_hunks(changes)
         self.good_path = path_bytes(changes[0].old_file)
         self._origin = path_bytes(changes[-1].old_file)  # of an added file: what it was cut out of
         self.bad_path = path_bytes(changes[0].file)
@@ -146,7 +149,13 @@ class _ChangedFile:
         if forms & _CONTENT_FORMS:
             assert self._good is not None
             return (path, Entry(mode, self._good.id)), moved
-        hunks = [change for change in reverted if change.form is ChangeForm.HUNK]
+        undone = {change.id for change in reverted}
+        hunks = [
+            change
+            for change in reverted
+            if change.form is ChangeForm.HUNK
+            and not (change.id in self._outer and self._outer[change.id].id in undone)
+        ]
         if not hunks:
             return (path, Entry(mode, self._bad.id)), moved
         content = b"".join(undone_lines(self._good_lines, self._bad_lines, hunks))

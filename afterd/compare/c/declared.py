@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 
 from afterd.model.change import Change, ChangeForm, ChangeId
 from afterd.trace.c.build.source import Sources, identifiers, macro_definition
+from afterd.trace.linemap import LineMap
 from afterd.vcs.enclosing import Enclosing
 from afterd.vcs.tokens import Language, language_of
 
@@ -108,7 +109,9 @@ def declarations(
     symbol may also be a struct, an enumeration or a long macro, whose names are known everywhere.
     """
     found: list[Declared] = []
-    sides = (_Side(good), _Side(bad))
+    changes = tuple(changes)
+    lines = LineMap(changes)
+    sides = ((_Side(good), lines.was_kept), (_Side(bad), lines.is_kept))
     for change in changes:
         if change.form is not ChangeForm.HUNK:
             continue
@@ -117,10 +120,12 @@ def declarations(
         tables = set[str]()
         own = change.symbol if is_function(change.symbol) else ""
         places = ((change.old_file, change.old), (change.file, change.new))
-        for side, (file, span) in zip(sides, places, strict=True):
+        for (side, moved), (file, span) in zip(sides, places, strict=True):
             if not is_read(file):
                 continue
             for line in range(span.start, span.start + span.count):
+                if moved(file, line):
+                    continue  # as it stands
                 declared = dict(_declared_at(side.sources, file, line))
                 tables |= {side.table_at(file, line)} - {"", own}
                 inside = own or (side.function_at(file, line, is_function) if declared else "")

@@ -1,0 +1,130 @@
+"""What was altered in a function that moved within its file: the move is one thing, and what differs in it another.
+
+A difference of texts has no word for a move: a function that stands a hundred lines farther down was taken out in one
+place and put in at another, whatever was altered in it. Compared with what was taken out, only what was written anew
+is left: hunks inside the one that put the function in, each of which can be undone while the function stays where
+it is. Where the outer one is undone, they are gone with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from afterd.limits import GIT
+from afterd.model.location import LineSpan
+from afterd.vcs.between_hunks import letters_in, runs_between
+from afterd.vcs.enclosing import Enclosing
+from afterd.vcs.hunks import Hunk, SourceText, difference, span_after
+
+
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    """Behind ``begin`` lines of a text, up to line ``end``: all of it lines of one side of a hunk, from behind
+    ``first`` up to ``last``.
+    """
+
+    hunk: Hunk
+    begin: int
+    end: int
+    first: int
+    last: int
+
+
+def altered_in_moved(
+    hunks: Sequence[Hunk], good: SourceText, bad: SourceText, before: Enclosing, after: Enclosing
+) -> Mapping[Hunk, list[Hunk]]:
+    """By the hunk that put a function in which another one of the file took out, the hunks between its texts and
+    around it: every line of the outer hunk that stands in none of these was moved. ``before`` and ``after`` tell what
+    is around a line of either text.
+    """
+    old = {hunk: _lines(hunk.old, good) for hunk in hunks}
+    new = {hunk: _lines(hunk.new, bad) for hunk in hunks}
+    shared = set[bytes]().union(*old.values()) & set[bytes]().union(*new.values())
+    if letters_in([*shared]) < GIT.moved_block:
+        return {}
+    taken = _of_one_name(((hunk, hunk.old) for hunk in hunks if shared & old[hunk]), before)
+    put = _of_one_name(((hunk, hunk.new) for hunk in hunks if shared & new[hunk]), after)
+    found: dict[Hunk, tuple[int, list[Hunk]]] = {}
+    for name, there in put.items():
+        here = taken.get(name)
+        if here is None or here.hunk == there.hunk:
+            continue
+        both = _with_like_lines(here, there, good, bad)
+        weight, inside = _hunks_inside(*both, good, bad)
+        if weight > found.get(there.hunk, (0, []))[0] and inside:
+            found[there.hunk] = weight, inside
+    return {hunk: inside for hunk, (_, inside) in found.items()}
+
+
+def _lines(span: LineSpan, text: SourceText) -> set[bytes]:
+    return set(text.lines[span.before : span.before + span.count])
+
+
+def _of_one_name(
+    sides: Iterable[tuple[Hunk, LineSpan]], symbols: Enclosing
+) -> Mapping[str, _Definition]:
+    """The definitions that lie within one side of a hunk, of each name that only one of them has."""
+    found: dict[str, _Definition | None] = {}
+    for hunk, span in sides:
+        line = span.before + 1
+        while line <= (last := span.before + span.count):
+            symbol = symbols.symbol(line)
+            if symbol is None or symbol.start < line or symbol.end > last:
+                line += 1
+                continue
+            whole = _Definition(hunk, symbol.start - 1, symbol.end, span.before, last)
+            found[symbol.name] = None if symbol.name in found else whole
+            line = symbol.end + 1
+    return {name: whole for name, whole in found.items() if whole is not None}
+
+
+def _with_like_lines(
+    here: _Definition, there: _Definition, good: SourceText, bad: SourceText
+) -> tuple[_Definition, _Definition]:
+    """Both definitions with what stands around either of them alike: its comment, a blank line."""
+    above = below = 0
+    while (
+        here.begin - above > here.first
+        and there.begin - above > there.first
+        and good.lines[here.begin - above - 1] == bad.lines[there.begin - above - 1]
+    ):
+        above += 1
+    while (
+        here.end + below < here.last
+        and there.end + below < there.last
+        and good.lines[here.end + below] == bad.lines[there.end + below]
+    ):
+        below += 1
+    both = (replace(each, begin=each.begin - above, end=each.end + below) for each in (here, there))
+    return next(both), next(both)
+
+
+def _hunks_inside(
+    here: _Definition, there: _Definition, good: SourceText, bad: SourceText
+) -> tuple[int, list[Hunk]]:
+    """How many letters and digits were moved, and the hunks inside the outer one; none where too little is as it was,
+    or where one would stand at its edge.
+    """
+    old, new = good.lines[here.begin : here.end], bad.lines[there.begin : there.end]
+    differing = difference(b"".join(old), b"".join(new))
+    runs = runs_between(differing, (len(old), len(new)))
+    moved = sum(letters_in(new[run.new : run.ends[1]]) for run in runs)
+    shorter = min(letters_in(old), letters_in(new))
+    if moved < GIT.moved_block or 100 * moved < GIT.similar * shorter:
+        return 0, []
+    found = [
+        Hunk(
+            span_after(here.begin + hunk.old.before, hunk.old.count),
+            span_after(there.begin + hunk.new.before, hunk.new.count),
+        )
+        for hunk in differing
+    ]
+    if not found:
+        return 0, []
+    if above := there.begin - there.first:
+        found.insert(0, Hunk(span_after(here.begin, 0), span_after(there.first, above)))
+    if below := there.last - there.end:
+        found.append(Hunk(span_after(here.end, 0), span_after(there.end, below)))
+    inside = all(hunk.new.is_inside(there.hunk.new) for hunk in found)
+    return (moved, found) if inside else (0, [])
