@@ -12,14 +12,14 @@ A tracer's bug may cost an edge of the tree, never the answer: what cannot be re
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
 from afterd.limits import REPORT
 from afterd.model.change import Change, ChangeForm, ChangeId, ChangeSet
-from afterd.model.inside import outer_hunks, with_inner
+from afterd.model.inside import outer_hunks, taken_out_by, with_inner
 from afterd.model.location import LineSpan, Location
 from afterd.model.term import OPAQUE, Concrete, StepId, Term
 from afterd.model.trace import Conduct, Predicate, Step, StepKind, Trial, TwinExecution
@@ -126,7 +126,7 @@ def differences(changes: Iterable[Change], mine: ChangeSet, other: ChangeSet) ->
     for change in changes:
         by_file[change.file].append(change)
     here = {file: _placed_changes(hunks, mine) for file, hunks in by_file.items()}
-    there = {file: _placed_changes(hunks, other) for file, hunks in by_file.items()}
+    there = {file: _placed_changes(hunks, other, mine) for file, hunks in by_file.items()}
     added = {each.file: each.id for each in changes if each.form is ChangeForm.ADDED}
     altered = {each.file for each in changes if each.id in mine}
     not_as_in_good = {each.old_file for each in changes if each.id not in other}
@@ -142,7 +142,7 @@ def differences(changes: Iterable[Change], mine: ChangeSet, other: ChangeSet) ->
                 continue  # one of the two has no such file, the other no text that it was cut out of
         own, beside = here[change.file], there[change.file]
         if change.id in outer and not (change.id in own.spans and change.id in beside.spans):
-            continue  # one of the two has the text nowhere
+            continue  # one of the two has the text where the other has it as well, or nowhere
         found.append(
             replace(
                 change,
@@ -164,7 +164,12 @@ class _File:
     spans: Mapping[str, LineSpan]
 
 
-def _placed_changes(changes: Sequence[Change], reverted: ChangeSet) -> _File:
+def _placed_changes(
+    changes: Sequence[Change], reverted: ChangeSet, beside: ChangeSet | None = None
+) -> _File:
+    """Where the changes are in a variant. What is inside of moved text that it has not got is where it was taken out,
+    unless it stands there ``beside`` it as well.
+    """
     moved = any(each.form is ChangeForm.RENAMED and each.id in reverted for each in changes)
     hunks = [change for change in changes if change.form is ChangeForm.HUNK]
     outer = outer_hunks(hunks)
@@ -183,25 +188,19 @@ def _placed_changes(changes: Sequence[Change], reverted: ChangeSet) -> _File:
         count = hunk.new.count + growth[hunk.id] + within[hunk.id]
         spans[hunk.id] = LineSpan(first if count else first - 1, count)
         offset += growth[hunk.id]
+    taken = taken_out_by(changes, outer) if gone and beside is not None else {}
     for hunk in gone:
-        spans.update(_where_it_was(hunk, standing, spans, reverted))
+        taker = taken.get(hunk.id)
+        if taker is not None and beside is not None and taker.id in reverted - beside:
+            first = spans[taker.id].before + hunk.old.before - taker.old.before
+            count = hunk.old.count
+            spans[hunk.id] = LineSpan(first + 1 if count else first, count)
     return _File(changes[0].old_file if moved else changes[0].file, spans)
 
 
 def _growth(hunk: Change, reverted: ChangeSet) -> int:
     """How many lines more than in the bad version stand there in a variant."""
     return hunk.old.count - hunk.new.count if hunk.id in reverted else 0
-
-
-def _where_it_was(
-    hunk: Change, standing: Sequence[Change], spans: Mapping[str, LineSpan], reverted: ChangeSet
-) -> Iterator[tuple[ChangeId, LineSpan]]:
-    """The old lines of a hunk inside of moved text, where that stands where it stood before."""
-    for each in standing:
-        if each.id in reverted and hunk.old.is_inside(each.old):
-            first = spans[each.id].before + _first_line(hunk.old) - _first_line(each.old)
-            count = hunk.old.count
-            yield hunk.id, LineSpan(first + 1 if count else first, count)
 
 
 def _first_line(span: LineSpan) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from made_repositories import FILE, LINK, Listing, Made, clash, git, read_listin
 
 from afterd.errors import RepositoryError
 from afterd.model.change import Change, ChangeForm, ChangeList, ChangeSet
+from afterd.model.inside import outer_hunks
 from afterd.vcs.diff import changes_between
 from afterd.vcs.file_changes import tree_patch
 from afterd.vcs.hunks import split_lines
@@ -113,7 +115,7 @@ def _by_the_rule(
         mode = good[old][0] if ChangeForm.MODE in forms else bad[new][0]
         content = good[old][1] if old in good else b""
         if ChangeForm.BINARY not in forms:
-            content = _spliced(content, bad[new][1], group)
+            content = _spliced(content, bad[new][1], group, changes.changes)
         (back if path == old != new else files)[path] = (mode, content)
     for path, entry in back.items():
         files = {other: kept for other, kept in files.items() if not clash(path, other)}
@@ -121,10 +123,15 @@ def _by_the_rule(
     return files
 
 
-def _spliced(good: bytes, bad: bytes, group: list[Change]) -> bytes:
+def _spliced(good: bytes, bad: bytes, group: list[Change], changes: Sequence[Change]) -> bytes:
     """Bottom to top, so that no span moves before its turn."""
     old, lines = split_lines(good), split_lines(bad)
-    for change in reversed([change for change in group if change.form is ChangeForm.HUNK]):
+    outer = outer_hunks(changes)
+    undone = {change.id for change in group}
+    hunks = [change for change in group if change.form is ChangeForm.HUNK]
+    for change in reversed(hunks):
+        if change.id in outer and outer[change.id].id in undone:
+            continue
         begin = change.new.start - (1 if change.new.count else 0)
         put_back = old[change.old.start - 1 : change.old.end - 1] if change.old.count else []
         lines[begin : begin + change.new.count] = put_back
