@@ -239,7 +239,8 @@ def _touching_within(
     found: dict[ChangeId, None] = {}
     for lines, own in sorted(within, key=lambda each: each[0]):
         if _share_a_line(lines, first, last):
-            found |= dict.fromkeys(_changes_touching(side, first, lines.start - 1))
+            if first < lines.start:
+                found |= dict.fromkeys(_changes_touching(side, first, lines.start - 1))
             inner = max(first, lines.start), min(last, lines.end - 1)
             found |= dict.fromkeys(_changes_touching(own, *inner))
             first = lines.end
