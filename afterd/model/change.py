@@ -50,10 +50,10 @@ class Change:
 
     ``file`` is its path in the bad version (in the good one where the file was deleted),
     ``old_file`` in the good version (of a hunk in an added file, the one that it was cut out of). Where the file was
-    added its hunks are gone with it. ``old`` and ``new`` are the line spans in the good and in the
-    bad version (LineSpan(0, 0) where the form has no lines). ``symbol`` is the enclosing function
-    or class, ``commits`` the commits of the range that made it, ``patch`` its text as a unified
-    zero-context hunk (escaped surrogates for bytes that are not UTF-8). ``pruned`` says why it
+    added its hunks are gone with it; so is, with one that put moved text in, what was altered inside of that.
+    ``old`` and ``new`` are the line spans in the good and in the bad version (LineSpan(0, 0) where the form has no
+    lines). ``symbol`` is the enclosing function or class, ``commits`` the commits of the range that made it, ``patch``
+    its text as a unified zero-context hunk (escaped surrogates for bytes that are not UTF-8). ``pruned`` says why it
     cannot matter, or is empty.
     """
 
