@@ -27,7 +27,7 @@ from afterd.logic.program_formula import (
     TooLargeError,
     Violated,
 )
-from afterd.logic.terms import distinct_reads
+from afterd.logic.terms import distinct_reads, terms_of_known
 from afterd.model.term import BOOL, Apply, Op, Sort, StepId, Term
 
 Dominators = Mapping[Literal, frozenset[Literal]]
@@ -48,12 +48,13 @@ def dominators(
     over: dict[StepId, int] = {}  # per step the lines, as bits, on every way from it to a root
     of_line: dict[tuple[str, int], int] = {}
 
-    def read(term: Term, by: int) -> None:
-        for found in distinct_reads(term):
+    def read(term: Term, by: int, met: set[int] | None = None) -> None:
+        for found in distinct_reads(term, met):
             over[found.step] = over.get(found.step, -1) & by
 
+    of_roots: set[int] = set()
     for root in roots:
-        read(root, 0)
+        read(root, 0, of_roots)
     for definition in reversed(definitions):
         if definition.step not in needed:
             continue
@@ -139,7 +140,8 @@ class Encoding:
         by_step = {definition.step: definition.term for definition in formula.definitions}
         needed = _cone(by_step, [*goals, *formula.hard, *more, *path])
         known = needed | {given.step for given in formula.inputs}
-        sane = [(p, t) for p, t in formula.sane if all(r.step in known for r in distinct_reads(t))]
+        followed = terms_of_known((t for _, t in formula.sane), known)
+        sane = [(p, t) for p, t in formula.sane if id(t) in followed]
         reaching = [p for p, _ in sane if p is not None]
         needed |= _cone(by_step, [*reaching, *_touched_sides(by_step, taken, needed)])
         hard = [*formula.hard, *more, *(_implication(p, t) for p, t in sane)]
@@ -248,8 +250,9 @@ def _cone(by_step: Mapping[StepId, Term], terms: Iterable[Term]) -> set[StepId]:
     """The steps that the terms depend on, through any number of definitions."""
     needed: set[StepId] = set()
     waiting = list(terms)
+    met: set[int] = set()
     while waiting:
-        for read in distinct_reads(waiting.pop()):
+        for read in distinct_reads(waiting.pop(), met):
             if read.step in by_step and read.step not in needed:
                 needed.add(read.step)
                 waiting.append(by_step[read.step])
@@ -261,12 +264,13 @@ def _touched_sides(
 ) -> list[Term]:
     """The sides that are not encoded whose condition, or the way to it, is among what is needed."""
     found: list[Term] = []
-    known, waiting = set(needed), list(sides)
-    while touched := [s for s in waiting if any(r.step in known for r in distinct_reads(s))]:
+    known = set(needed)
+    waiting = [(side, {read.step for read in distinct_reads(side)}) for side in sides]
+    while touched := [side for side, steps in waiting if not steps.isdisjoint(known)]:
         found += touched
         known |= _cone(by_step, touched)
         done = set(map(id, touched))
-        waiting = [side for side in waiting if id(side) not in done]
+        waiting = [(side, steps) for side, steps in waiting if id(side) not in done]
     return found
 
 

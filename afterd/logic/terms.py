@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from afterd.model.term import Apply, Concrete, Read, StepId, Term
 
@@ -16,9 +16,15 @@ def operands(term: Term) -> Sequence[Term]:
     return term.reads if isinstance(term, Concrete) else ()
 
 
-def nodes(term: Term) -> Iterator[Term]:
-    """Every sub-term once, ``term`` first, left before right."""
-    stack, seen = [term], {id(term)}
+def nodes(term: Term, met: set[int] | None = None) -> Iterator[Term]:
+    """Every sub-term once, ``term`` first, left before right.
+
+    ``met`` holds the identities of terms that are left out, with what they are made of; it grows with those that
+    were given.
+    """
+    seen = set() if met is None else met
+    stack = [] if id(term) in seen else [term]
+    seen.add(id(term))
     while stack:
         top = stack.pop()
         yield top
@@ -49,10 +55,25 @@ def bottom_up(term: Term, done: set[int] | None = None) -> Iterator[Term]:
         yield top
 
 
-def distinct_reads(term: Term) -> list[Read]:
-    """The reads of a term, one for each step it reads, left to right."""
+def distinct_reads(term: Term, met: set[int] | None = None) -> list[Read]:
+    """The reads of a term, one for each step it reads, left to right; without those below what was ``met``."""
     found: dict[StepId, Read] = {}
-    for node in nodes(term):
+    for node in nodes(term, met):
         if isinstance(node, Read):
             found.setdefault(node.step, node)
     return list(found.values())
+
+
+def terms_of_known(terms: Iterable[Term], known: Container[StepId]) -> set[int]:
+    """The identities of those terms that read ``known`` steps only; a sub-term that they share is looked at once."""
+    done: set[int] = set()
+    strange: set[int] = set()
+    found: set[int] = set()
+    for term in terms:
+        for node in bottom_up(term, done):
+            unknown = isinstance(node, Read) and node.step not in known
+            if unknown or any(id(part) in strange for part in operands(node)):
+                strange.add(id(node))
+        if id(term) not in strange:
+            found.add(id(term))
+    return found
