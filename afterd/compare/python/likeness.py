@@ -17,7 +17,6 @@ from afterd.compare.python.unread import mentioned_names
 from afterd.limits import PYTHON_PAIR
 from afterd.trace.python.read import (
     CONTAINERS,
-    FIRST_SEEN_IN,
     Comparison,
     Node,
     Recorded,
@@ -226,12 +225,12 @@ def _shared_values(
 
 def _given_arguments(run: Steps, row: int) -> Mapping[object, Recorded | Unknown] | None:
     """The arguments of the call that made an object at a row, by place or name; None where that was no call."""
-    frame = run.trace.frame(row)
+    frame, node = run.trace.frame(row), run.trace.node(row)
     caller = None if frame is None else frame.parent
-    if frame is not None and frame.node["name"] in FIRST_SEEN_IN and frame.left and caller:
+    if frame is not None and node is not None and node.type == "arg" and frame.left and caller:
         following = run.trace.next_in_frame(caller, frame.left)
         row, frame = (row if following is None else following), caller
-    node = run.trace.node(row)
+        node = run.trace.node(row)
     if node is None or frame is None or node.type != "Call":
         return None
     named: dict[object, Node] = dict(enumerate(node["args"]))

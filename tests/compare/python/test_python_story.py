@@ -157,6 +157,110 @@ KEPT = """
             """,
             id="a display that was added to in place by another name",
         ),
+        pytest.param(
+            """
+            import xml.etree.ElementTree as ET
+            def build(key):
+                root = ET.Element("list")
+                item = ET.SubElement(root, "item")
+                item.set("key", key)
+                return root
+            """,
+            '"key", key',
+            '"key", key.upper()',
+            """
+            import xml.etree.ElementTree as ET
+            from lib import build
+            def test():
+                assert ET.tostring(build("a")) == b'<list><item key="a" /></list>'
+            """,
+            id="an element of a tree that a library keeps",
+        ),
+        pytest.param(
+            """
+            import io, logging
+            def logged(text):
+                stream = io.StringIO()
+                handler = logging.StreamHandler(stream)
+                handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+                log = logging.Logger("lib")
+                log.addHandler(handler)
+                log.warning(text)
+                return stream.getvalue()
+            """,
+            "%(levelname)s: ",
+            "%(levelname)s ",
+            """
+            from lib import logged
+            def test():
+                assert logged("a") == "WARNING: a\\n"
+            """,
+            id="a handler of a stream that is asked for what was written",
+        ),
+        pytest.param(
+            """
+            from collections import deque
+            class History:
+                def __init__(self, size):
+                    self.items = deque(maxlen=size)
+                def add(self, item):
+                    self.items.append(item)
+            """,
+            "maxlen=size",
+            "maxlen=size - 1",
+            """
+            from lib import History
+            def test():
+                kept = History(2)
+                kept.add(1)
+                kept.add(2)
+                assert list(kept.items) == [1, 2]
+            """,
+            id="what a constructor gave an object that is made in it",
+        ),
+        pytest.param(
+            """
+            import io
+            class Printer:
+                def __init__(self):
+                    self.out = io.StringIO()
+                    self.depth = 1
+                def end(self):
+                    self.depth -= 1
+                def line(self, text):
+                    self.out.write("  " * self.depth)
+                    self.out.write(text)
+            """,
+            "self.depth -= 1",
+            "self.depth -= 0",
+            """
+            from lib import Printer
+            def test():
+                printer = Printer()
+                printer.end()
+                printer.line("a")
+                assert printer.out.getvalue() == "a"
+            """,
+            id="a text that was written so many times",
+        ),
+        pytest.param(
+            """
+            from functools import lru_cache
+            @lru_cache(maxsize=None)
+            def number(kind):
+                return {"a": 1, "b": 2}.get(kind, 0)
+            def numbers(kinds):
+                return [number(kind) for kind in kinds]
+            """,
+            '"b": 2',
+            '"b": 3',
+            """
+            from lib import numbers
+            def test():
+                assert numbers(["a", "b", "c"]) == [1, 2, 0]
+            """,
+            id="an element that a comprehension collected before its last",
+        ),
     ],
 )
 def test_a_chain_of_steps_that_differ_leads_to_the_change(

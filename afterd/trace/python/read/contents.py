@@ -228,6 +228,19 @@ class Contents:
     def _opaque_writes(self) -> dict[int, list[int]]:
         """Rows of calls that entered no traced frame and may have changed an object, and of ``a += b`` that did."""
         found: dict[int, list[int]] = {}
+        for row, exposed in self._unfollowed_calls:
+            for changed in self._and_held(exposed, row):
+                insort(found.setdefault(changed, []), row)
+        for module in self.trace.all_modules():
+            for node in module.of_type("AugAssign"):
+                for row, kind in self._extended_in_place(node):
+                    insort(found.setdefault(kind, []), row)
+        return found
+
+    @cached_property
+    def _unfollowed_calls(self) -> list[tuple[int, Sequence[Recorded]]]:
+        """Rows of calls that entered no traced frame, and the objects that each may have changed."""
+        found: list[tuple[int, Sequence[Recorded]]] = []
         for module in self.trace.all_modules():
             for node in module.of_type("Call"):
                 if pure_function(node):
@@ -236,11 +249,50 @@ class Contents:
                 for row in self.trace.at_site(node):
                     frame = self.trace.frame(row)
                     if frame is not None and self.handing.is_unfollowed(row):
-                        for changed in self._changed(exposed, row, frame):
-                            insort(found.setdefault(changed, []), row)
-            for node in module.of_type("AugAssign"):
-                for row, kind in self._extended_in_place(node):
-                    insort(found.setdefault(kind, []), row)
+                        found.append((row, self._changed(exposed, row, frame)))
+        return found
+
+    def kept_method(
+        self, node: Node, position: int, frame: Frame
+    ) -> tuple[Node, int, Frame] | None:
+        """Of a call by a name that a method was given (``write = stream.write``; what pytest makes of an assertion) the
+        expression whose method it is, and where it was evaluated.
+        """
+        function = node["func"] if node.type == "Call" else None
+        if not isinstance(function, Node) or function.type != "Name":
+            return None
+        row = self.evaluation.names.name(function, position, frame)
+        method, home = (
+            (None, None) if row is None else (self.trace.node(row), self.trace.frame(row))
+        )
+        if row is None or method is None or home is None or method.type != "Attribute":
+            return None
+        return method["value"], row, home
+
+    @cached_property
+    def _held(self) -> dict[int, Sequence[Recorded]]:
+        """By the row at which such a call made an object, what it was given: the object may hold it, as a writer holds
+        its stream, and an element of a tree that tree.
+        """
+        made = ((row, exposed) for row, exposed in self._unfollowed_calls if exposed)
+        return {row: exposed for row, exposed in made if self._is_made_at(row)}
+
+    def _is_made_at(self, row: int) -> bool:
+        value = self.trace.value(row)
+        return self.births.made(value, row) == row and not self._is_code(value)
+
+    def _and_held(self, objects: Sequence[Recorded], row: int) -> set[int]:
+        """The identities of objects, and of what these may hold that are of no code that is followed."""
+        found: set[int] = set()
+        waiting = [*objects]
+        while waiting:
+            value = waiting.pop()
+            kind = identity(value)
+            if kind is None or kind in found:
+                continue
+            found.add(kind)
+            born = self.births.made(value, row)
+            waiting.extend(self._held.get(born, ()) if born is not None else ())
         return found
 
     def _extended_in_place(self, node: Node) -> Iterator[tuple[int, int]]:
@@ -251,14 +303,15 @@ class Contents:
             if is_container(value):
                 yield row, value[1]
 
-    def _changed(self, exposed: Sequence[Node], row: int, frame: Frame) -> set[int]:
-        found = set()
-        for node in exposed:
-            value = self._own_object(node, row, frame)
-            kind = None if isinstance(value, Unknown) else identity(value)
-            if kind is not None and not self._is_code(value):
-                found.add(kind)
-        return found
+    def _changed(self, exposed: Sequence[Node], row: int, frame: Frame) -> Sequence[Recorded]:
+        values = (self._own_object(node, row, frame) for node in exposed)
+        return [
+            value
+            for value in values
+            if not isinstance(value, Unknown)
+            and identity(value) is not None
+            and not self._is_code(value)
+        ]
 
     def _own_object(self, node: Node, row: int, frame: Frame) -> Recorded | Unknown:
         """What an expression gave; of ``super()`` the object whose method was called with it."""

@@ -88,14 +88,15 @@ def _operation(node: Node, parts: Sequence[Recorded]) -> Callable[..., Any] | No
 
 
 def _operation_is_bounded(operation: str, parts: Sequence[Recorded]) -> bool:
-    """No repetition of strings, no products of huge numbers, no % formatting."""
-    if any(isinstance(part, (str, bytes)) for part in parts):
-        return operation == "Add" and all(
-            len(part) < PYTHON_TRACE.computed_length
-            for part in parts
-            if isinstance(part, (str, bytes))
-        )
-    return all(abs(part) < 1 << PYTHON_TRACE.computed_bits for part in parts)
+    """No long texts, no products of huge numbers, no % formatting."""
+    texts = [part for part in parts if isinstance(part, (str, bytes))]
+    if not texts:
+        return all(abs(part) < 1 << PYTHON_TRACE.computed_bits for part in parts)
+    most = PYTHON_TRACE.computed_length
+    if operation == "Mult":
+        times = [part for part in parts if isinstance(part, int)]
+        return all(len(text) * abs(number) < most for text in texts for number in times)
+    return operation == "Add" and all(len(text) < most for text in texts)
 
 
 class Evaluation:

@@ -29,6 +29,7 @@ from afterd.model.term import (
 )
 from afterd.trace.python.read.cells import Cells
 from afterd.trace.python.read.choices import Choices
+from afterd.trace.python.read.collected import collected_elements
 from afterd.trace.python.read.comparisons import Comparisons
 from afterd.trace.python.read.evaluation import constant
 from afterd.trace.python.read.frames import Frame
@@ -387,12 +388,15 @@ class Terms:
                 yield self.read(implicit)
         if node.type == "IfExp":
             yield from self._asked_for_truth(node["test"], position, frame)
+        yield from map(self.read, collected_elements(self.trace, node, position, frame))
         looked_into = operands_of(node) if looks_inside(node) else ()
         if node.type == "Attribute":
             owner = self.cells.value_of(node["value"], position, frame)
             looked_into = (node["value"],) if self.cells.contents.is_mock(owner) else ()
         for child in looked_into:
             yield from self.contents(child, position, frame)
+        if (kept := self.cells.contents.kept_method(node, position, frame)) is not None:
+            yield from self.contents(*kept)
 
     def _asked_for_truth(self, operand: Node, position: int, frame: Frame) -> Iterator[Read]:
         given = self.cells.asked_for_truth(operand, position, frame)
