@@ -1,5 +1,5 @@
-"""What a comprehension collected: a row for each of its elements, of which the last round's alone are parts of it that a
-look at the expression finds.
+"""What a comprehension collected: a row for each of its elements. Those of the last round alone are found as parts of
+the expression.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ELEMENTS = ("elt", "key", "value")
 
 
 def collected_elements(trace: Trace, node: Node, position: int, frame: Frame) -> Iterator[int]:
-    """The rows of the last elements that the comprehension whose row is at a position collected; none of anything else."""
+    """The rows of the last elements that a comprehension collected, whose own row is at a position; else none."""
     if node.type not in _COLLECTING:
         return
     begun = trace.last_at(node, frame, position) or 0
