@@ -206,19 +206,12 @@ class _Walk:
         return False
 
     def _is_between(self, step: StepId) -> bool:
-        """Whether an object of which nothing could be compared (a method of a list, a view of a dict) was made from one
-        step that differs, and read by another.
+        """Whether a step is an object of which nothing could be compared (a method of a list, a view of a dict, what a
+        library keeps): what differs was handed to it, or to one such before it, and is read of it.
         """
-        found = self.reached[step]
-        here, nearer = self._execution.step(step), found.nearer
-        if (
-            found.way is not Way.OBJECT
-            or nearer is None
-            or here.term.sort.kind is not SortKind.OPAQUE
-        ):
-            return False
-        sources = (self._execution.step(read.step) for read in distinct_reads(here.term))
-        return is_infected(self._execution.step(nearer)) and any(map(is_infected, sources))
+        here = self._execution.step(step)
+        unseen = here.term.sort.kind is SortKind.OPAQUE or here.value is None
+        return unseen and self.reached[step].way is Way.OBJECT
 
     def _push(self, found: _Reached, change: ChangeId = "") -> None:
         """The cheapest first, of equals the nearest to the failure; ``change`` is said to act there."""

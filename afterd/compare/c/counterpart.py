@@ -5,6 +5,7 @@ from __future__ import annotations
 from afterd.compare.c.alignment import Alignment, Found
 from afterd.compare.c.clocks import Clocks
 from afterd.compare.c.dual import DualSlice
+from afterd.compare.c.given_texts import was_given_otherwise
 from afterd.limits import C_TRACE
 from afterd.logic import signed_value
 from afterd.model.term import SortKind, StepId, Value
@@ -216,7 +217,9 @@ class Counterparts:
         """
         mine, value, text = statement.value, other.value, _text(other)
         if mine is None or value is None:
-            return GreenValue(Aligned.UNKNOWN, value, text)
+            otherwise = was_given_otherwise(self._bad, statement, self._green, other)
+            alignment = Aligned.DIFFERENT if otherwise else Aligned.UNKNOWN
+            return GreenValue(alignment, value, text)
         same = (
             mine == value
             if _width(statement) == _width(other)

@@ -258,6 +258,8 @@ GUILTY = {
     "handed_text": "-int size = 12; +int size = 13;",
     "handed_line": "-int level = 3; +int level = 4;",
     "handed_end": "-int base = 10; +int base = 2;",
+    "kept_pattern": '-regcomp(&kept_pattern, "^[a-z]+$", flags); '
+    '+regcomp(&kept_pattern, "^[a-z0-9]+$", flags);',
     "fell_through": "-break;",
     "cut_short": "+break;",
     "searched_on": "-break;",
@@ -448,6 +450,13 @@ def test_of_two_literals_the_one_that_was_meant_is_another_value(cases: dict[str
     assert found[StepKind.ASSIGN].green.alignment is Alignment.DIFFERENT
     byte = found[StepKind.INITIAL]
     assert (byte.rendered, byte.green.elsewhere) == ("'f' (102)", True)
+
+
+def test_what_a_library_keeps_is_another_object_where_it_was_made_of_another_literal(
+    cases: dict[str, Case],
+) -> None:
+    made = cases["kept_pattern"].at("regcomp(")
+    assert [step.green.alignment for step in made] == [Alignment.DIFFERENT]
 
 
 def test_a_variable_that_stands_in_for_an_allocated_object_is_another_object(

@@ -41,8 +41,10 @@ def _of_argument(values: Values, argument: str, call: Call) -> list[Read]:
     if not pointer:
         return found
     moment = values.moment(call.instance, call.index)
-    most = C_TRACE.text if libc.is_given_text(callee(call.instruction)) else 1
-    made = values.memory.outside.made_of(pointer, referred_bytes(argument), moment)
+    name = callee(call.instruction)
+    most = C_TRACE.text if libc.is_given_text(name) else 1
+    size = referred_bytes(argument) or (0 if libc.is_known_function(name) else 1)
+    made = values.memory.outside.made_of(pointer, size, moment)
     known = {values.ids.position(read.step) for read in made}
     pointed = _pointed(values, pointer, moment, most)
     return [*found, *(one for one in pointed if values.ids.position(one.step) not in known), *made]

@@ -2,6 +2,7 @@
    where it leaves that pointer. */
 #define _GNU_SOURCE
 #include <iconv.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,5 +56,19 @@ int case_handed_end(void) {
 +    int base = 2;
     long number = strtol(text, &end, base);
     printf("%ld then %c\n", number > 0 ? 1L : 0L, *end);
+    return 0;
+}
+
+static regex_t kept_pattern;
+
+static void make_pattern(int flags) {
+-    regcomp(&kept_pattern, "^[a-z]+$", flags);
++    regcomp(&kept_pattern, "^[a-z0-9]+$", flags);
+}
+
+int case_kept_pattern(void) {
+    make_pattern(REG_EXTENDED | REG_NOSUB);
+    regexec(&kept_pattern, "abc", 0, NULL, 0);
+    puts(regexec(&kept_pattern, "ab1", 0, NULL, 0) == 0 ? "a match" : "none");
     return 0;
 }
