@@ -12,17 +12,40 @@ import pytest
 from pipeline_runs import afterd, repository
 
 from afterd.execution.executors.builds_told import build_told
-from afterd.limits import REPORT
 from afterd.model.progress import Silent
+from afterd.report.live import PlainProgress
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="no make")
 
 
-def test_objects_are_counted_while_it_builds(tmp_path: Path) -> None:
-    """Four minutes of silence stood where libxmp was built."""
-    makefile = (
-        f"all:\n\ttouch a.o b.o; sleep {2.5 * REPORT.every}\ncheck: all\n\tgrep -q 2 amount\n"
+@pytest.fixture
+def waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A command of a makefile that waits, once the folder ``awaited`` is there, until objects were told."""
+    awaited, told = tmp_path / "awaited", tmp_path / "told"
+    advanced, stage = PlainProgress.advanced, PlainProgress.stage
+
+    def noted(self: PlainProgress, done: int, what: str) -> None:
+        advanced(self, done, what)
+        if awaited.exists() and "object files" in what:
+            told.touch()
+
+    def staged(self: PlainProgress, name: str, detail: str = "") -> None:
+        stage(self, name, detail)
+        if name == "confirming the bad version":
+            awaited.mkdir(exist_ok=True)
+
+    monkeypatch.setattr(PlainProgress, "advanced", noted)
+    monkeypatch.setattr(PlainProgress, "stage", staged)
+    return (
+        f"tries=0; touch a.o b.o; while [ -e {awaited} ] && [ ! -e {told} ] && [ $$tries -lt 600 ];"
+        " do tries=$$((tries + 1)); sleep 0.1; done"
     )
+
+
+def test_objects_are_counted_while_it_builds(tmp_path: Path, waiting: str) -> None:
+    """Four minutes of silence stood where libxmp was built."""
+    (tmp_path / "awaited").mkdir()
+    makefile = f"all:\n\t{waiting}\ncheck: all\n\tgrep -q 2 amount\n"
     files = {".gitignore": "*.o\n", "Makefile": makefile, "amount": "2\n"}
     where = repository(tmp_path / "r", files, {"amount": "2\n\n"})
     done = afterd("explain", "HEAD~1..HEAD", cwd=where)
@@ -30,16 +53,15 @@ def test_objects_are_counted_while_it_builds(tmp_path: Path) -> None:
     assert "2 object files built for it" in done.err
 
 
-def test_the_builds_of_both_ends_are_told_too(tmp_path: Path) -> None:
+def test_the_builds_of_both_ends_are_told_too(tmp_path: Path, waiting: str) -> None:
     """The last word was that the good version is confirmed, for minutes where it is built anew."""
-    slow = f"for each in a b c; do touch $$each.o; done; sleep {2.5 * REPORT.every}"
-    makefile = f"all:\n\ttest -e b.o || {{ {slow}; }}\ncheck:\n\tgrep -q 2 amount\n"
+    makefile = f"all:\n\ttest -e b.o || {{ {waiting}; }}\ncheck:\n\tgrep -q 2 amount\n"
     files = {".gitignore": "*.o\n", "Makefile": makefile, "amount": "2\n"}
     where = repository(tmp_path / "r", files, {"amount": "3\n"})
     done = afterd("explain", "HEAD~1..HEAD", "--build", "make", "--", "make", "check", cwd=where)
     assert done.status == 0, done.err + done.out
     told = done.err.split("confirming the bad version")[-1]
-    assert "3 object files built for it" in told
+    assert "2 object files built for it" in told
 
 
 class Heard(Silent):
@@ -60,8 +82,10 @@ def test_what_is_made_now_counts_and_nothing_that_was_there(tmp_path: Path) -> N
     (tmp_path / "0/node_modules/old").mkdir(parents=True)
     (tmp_path / "0/old.o").touch()
     heard = Heard()
+    (later := tmp_path / "later").touch()
+    while later.stat().st_ctime_ns <= (tmp_path / "0/old.o").stat().st_ctime_ns:
+        later.touch()  # until the clock of files has gone on
     with build_told(heard, tmp_path):
-        threading.Event().wait(0.1)
         for name in ("a.o", "b.rlib", "node_modules/x.o"):
             (tmp_path / "0" / name).touch()
         (tmp_path / "0/node_modules/x").mkdir()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
@@ -35,9 +35,15 @@ class BuildsTold:
 
     def submit(self, job: Job) -> Future[Attempt]:
         """Run the job, and tell of its build."""
+        began = _now()
         future = self.behind.submit(job)
         if job.recipe.build and not future.done():
-            _beside(self.progress, self.folder, lambda seconds: bool(wait([future], seconds).done))
+            _beside(
+                self.progress,
+                self.folder,
+                began,
+                lambda seconds: bool(wait([future], seconds).done),
+            )
         return future
 
     def close(self) -> None:
@@ -49,7 +55,7 @@ class BuildsTold:
 def build_told(progress: Progress, folder: Path) -> Iterator[None]:
     """Tell what the block builds below a folder, for as long as it takes."""
     over = threading.Event()
-    beside = _beside(progress, folder, over.wait)
+    beside = _beside(progress, folder, _now(), over.wait)
     try:
         yield
     finally:
@@ -57,15 +63,23 @@ def build_told(progress: Progress, folder: Path) -> Iterator[None]:
         beside.join()
 
 
-def _beside(progress: Progress, folder: Path, is_over: Callable[[float], bool]) -> threading.Thread:
-    thread = threading.Thread(target=_tell, args=(progress, folder, is_over), daemon=True)
+def _now() -> int:
+    """By the clock that files are stamped with, which may be a tick behind the finer one."""
+    with tempfile.TemporaryFile() as made:
+        return os.fstat(made.fileno()).st_ctime_ns
+
+
+def _beside(
+    progress: Progress, folder: Path, began: int, is_over: Callable[[float], bool]
+) -> threading.Thread:
+    thread = threading.Thread(target=_tell, args=(progress, folder, began, is_over), daemon=True)
     thread.start()
     return thread
 
 
-def _tell(progress: Progress, folder: Path, is_over: Callable[[float], bool]) -> None:
+def _tell(progress: Progress, folder: Path, began: int, is_over: Callable[[float], bool]) -> None:
     """Look until it ``is_over``, and less often where nothing is made: a test may be running by then."""
-    began, seconds, told = time.time(), REPORT.every, dict[str, int]()
+    seconds, told = REPORT.every, dict[str, int]()
     while not is_over(seconds):
         seconds *= 2
         with suppress(Exception):  # progress never costs an answer
@@ -79,7 +93,7 @@ def _tell(progress: Progress, folder: Path, is_over: Callable[[float], bool]) ->
                     seconds = REPORT.every
 
 
-def _built(folder: Path, began: float) -> int:
+def _built(folder: Path, began: int) -> int:
     """How many object files below a folder were made since then."""
     made = 0
     for place, folders, names in os.walk(folder):
@@ -88,15 +102,15 @@ def _built(folder: Path, began: float) -> int:
     return made
 
 
-def _installed(folder: Path, began: float) -> int:
+def _installed(folder: Path, began: int) -> int:
     """How many packages of npm came into the folder, or a slot in it, since then."""
     modules = [*folder.glob(_MODULES), *folder.glob(f"*/{_MODULES}")]
     return sum(_is_newer(package, began) for each in modules for package in each.iterdir())
 
 
-def _is_newer(path: Path, began: float) -> bool:
+def _is_newer(path: Path, began: int) -> bool:
     """By when its entry was written: what is unpacked keeps the time that it had."""
     try:
-        return path.lstat().st_ctime >= began
+        return path.lstat().st_ctime_ns >= began
     except OSError:
         return False
