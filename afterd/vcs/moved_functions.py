@@ -3,7 +3,8 @@
 A difference of texts has no word for a move: a function that stands a hundred lines farther down was taken out in one
 place and put in at another, whatever was altered in it. Compared with what was taken out, only what was written anew
 is left: hunks inside the one that put the function in, each of which can be undone while the function stays where
-it is. Where the outer one is undone, they are gone with it.
+it is. Where the outer one is undone, they are gone with it. A function that takes other parameters now was written
+anew: its parts do not go with its callers (md4c's autolinks: 19 runs for the whole, more than 34 for its 18 parts).
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def altered_in_moved(
     found: dict[Hunk, tuple[int, list[Hunk]]] = {}
     for name, there in put.items():
         here = taken.get(name)
-        if here is None or here.hunk == there.hunk:
+        if here is None or here.hunk == there.hunk or _head(here, good) != _head(there, bad):
             continue
         both = _with_like_lines(here, there, good, bad)
         weight, inside = _hunks_inside(*both, good, bad)
@@ -77,6 +78,13 @@ def _of_one_name(
             found[symbol.name] = None if symbol.name in found else whole
             line = symbol.end + 1
     return {name: whole for name, whole in found.items() if whole is not None}
+
+
+def _head(whole: _Definition, text: SourceText) -> list[bytes]:
+    """The lines of a definition up to the one that its body begins on, or behind."""
+    lines = text.lines[whole.begin : whole.end]
+    ends = (at for at, line in enumerate(lines) if b"{" in line or line.rstrip().endswith(b":"))
+    return lines[: next(ends, len(lines)) + 1]
 
 
 def _with_like_lines(

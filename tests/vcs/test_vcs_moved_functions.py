@@ -106,6 +106,7 @@ def test_a_method_of_python_that_moved_is_no_other_one(tmp_path: Path) -> None:
         SCORE,  # nothing was altered in it
         "static long score_of(void)\n{\n    return 7;\n}\n\n",
         SCORE.replace("score_of", "value_of"),
+        SCORE.replace("int most", "int most, int least").replace("> most", "> least"),
     ],
 )
 def test_what_is_the_same_or_another_function_has_no_changes_inside(
