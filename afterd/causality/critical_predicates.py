@@ -11,7 +11,13 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 from afterd.causality.cause import Cause
-from afterd.causality.infection import carriers_into, enters_unread, is_infected, is_settled
+from afterd.causality.infection import (
+    carriers_into,
+    enters_unread,
+    is_clean,
+    is_infected,
+    is_settled,
+)
 from afterd.limits import SEARCH
 from afterd.logic.terms import distinct_reads
 from afterd.model.term import BOOL, Apply, Op, StepId, Term
@@ -85,16 +91,21 @@ def other_way(branch: Step) -> Term:
 
 
 def _parting_branch(execution: Execution, branch: StepId) -> StepId | None:
-    """Above a branch that green never came to: the one at which it went another way.
+    """Above a branch that green never came to: the one at which it went another way, or, where green went the same
+    way at all that it has, the first one that it has not: a condition that is new.
 
     The twenty conditions of an ``else if`` are each decided by the one before; one level after the
     other would ask all of them, and each for what its callees did, before the first.
     """
-    above = execution.step(branch)
+    above, below = execution.step(branch), branch
     for passed in range(SEARCH.above):
         if above.green.alignment is not Alignment.ABSENT or above.control is None:
-            parted = above.green.alignment is Alignment.DIFFERENT
-            return above.id if parted and passed > SEARCH.near else None
+            if passed <= SEARCH.near:
+                return None
+            if above.green.alignment is Alignment.DIFFERENT:
+                return above.id
+            return below if is_clean(above) and passed > SEARCH.near + 1 else None
+        below = above.id
         above = execution.step(above.control)
     return None
 

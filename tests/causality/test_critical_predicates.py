@@ -87,3 +87,22 @@ def test_where_green_went_another_way_is_asked_over_many_branches(others: int) -
     run.fail(end + 1, compare(Op.EQ, wrong, 8))
     asked = [c.branch.id for c in _critical(run)]
     assert asked == ([above] if others == 1 else [above, 2])
+
+
+@pytest.mark.parametrize("others", [1, 12])
+def test_a_condition_that_is_new_is_asked_over_many_branches(others: int) -> None:
+    """Of OpenVPN: an option takes no second argument any more, and all the options behind it are not that one."""
+    run = Recorded()
+    x = run.assign(1, "x", 9, green=9)
+    same = run.branch(2, compare(Op.GT, x, 5), green=Alignment.SAME)
+    above = new = run.branch(
+        3, compare(Op.LT, x, 7), green=Alignment.ABSENT, control=same, changes=["c1"]
+    )
+    for step in range(4, 4 + others):
+        condition = compare(Op.LT, x, 100 + step)
+        above = run.branch(step, condition, green=Alignment.ABSENT, control=above)
+    end = 4 + others
+    wrong = run.assign(end, "y", 7, green=Alignment.ABSENT, control=above)
+    run.fail(end + 1, compare(Op.EQ, wrong, 8))
+    asked = [c.branch.id for c in _critical(run)]
+    assert asked == ([above] if others == 1 else [above, new])

@@ -114,6 +114,9 @@ class Alignment:
         alone = _executed_once(self.bad, instance.view, instance.block) and _executed_once(
             self.green, other, partner
         )
+        # a function that is entered again and again went past the block in other activations
+        once = _entered_once(self.bad, instance.view) and _entered_once(self.green, other)
+        alone = alone and (once or self._entry(instance.position)[0] < 0)
         known = self._only_execution(other, partner, instance.depth) if alone else UNKNOWN
         if known is UNKNOWN:
             known = self._in_its_activation(instance, other, blocks)

@@ -266,6 +266,8 @@ GUILTY = {
     "another_label": "-case 'x': +case 'X':",
     "label_taken_out": "-case 'b': -return 2;",
     "line_taken_out": '-puts("two");',
+    "once_elsewhere": '-if (strcmp(name, "plug") == 0 && first) return 1; '
+    '+if (strcmp(name, "plug") == 0 && first && !second) return 1;',
     "called_once_less": "-lower_it();",
     "line_put_in": '+puts("more");',
     "called_as_well": "+raise_it();",
@@ -478,6 +480,14 @@ def test_a_branch_is_followed_to_where_it_first_went_another_way(cases: dict[str
     gone = [(step.rendered, step.green.rendered) for step in map(case.execution.step, kept)]
     assert ("op_idle", "op_twice") in gone, "the fourth round differs, green raised in the fifth"
     assert ("op_idle", "op_raise") not in gone
+
+
+def test_what_each_run_executed_once_in_another_call_is_not_held_against_it(
+    cases: dict[str, Case],
+) -> None:
+    """Each run asks once whether an option is the second one: the failing one of the first, green of the second."""
+    asked = cases["once_elsewhere"].at('(name, "verb")')
+    assert {step.green.alignment for step in asked} == {Alignment.ABSENT}
 
 
 def test_a_struct_is_copied_from_where_a_pointer_led(cases: dict[str, Case]) -> None:

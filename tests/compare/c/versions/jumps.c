@@ -1,5 +1,6 @@
 /* Control that is handed on without a condition: a way out that was taken out or put in, a label that moved. */
 #include <stdio.h>
+#include <string.h>
 
 static int priced_by_kind(int kind) {
     int price = 0;
@@ -164,5 +165,27 @@ int case_literal_beside(void) {
 -    int shown = 7;
 +    int shown = 8;
     printf("%d\n", shown);
+    return 0;
+}
+
+static int option_of(const char *name, const char *first, const char *second) {
+-    if (strcmp(name, "plug") == 0 && first) return 1;
++    if (strcmp(name, "plug") == 0 && first && !second) return 1;
+    if (strcmp(name, "verb") == 0) return 2;
+    return 3;
+}
+
+int case_once_elsewhere(void) {
+    const char *names[] = {"plug", "verb"};
+    int sum = 0;
+    for (int at = 0; at < 2; at++) {
+        int option = option_of(names[at], "1", at ? NULL : "2");
+        if (option == 3) {
+            puts("no such option");
+            return 1;
+        }
+        sum += option;
+    }
+    printf("%d\n", sum);
     return 0;
 }
