@@ -6,6 +6,7 @@ What frames handed out to whoever called or iterated: RETURN, YIELD, EXIT withou
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -282,17 +283,18 @@ class Contents:
         return self.births.made(value, row) == row and not self._is_code(value)
 
     def _and_held(self, objects: Sequence[Recorded], row: int) -> set[int]:
-        """The identities of objects, and of what these may hold that are of no code that is followed."""
-        found: set[int] = set()
-        waiting = [*objects]
-        while waiting:
-            value = waiting.pop()
-            kind = identity(value)
-            if kind is None or kind in found:
-                continue
-            found.add(kind)
-            born = self.births.made(value, row)
-            waiting.extend(self._held.get(born, ()) if born is not None else ())
+        """The identities of objects, and of what these may hold that are of no code that is followed: the nearest, as
+        each of a chain of ten thousand holds all before it.
+        """
+        found = {kind for kind in map(identity, objects) if kind is not None}
+        waiting = deque(objects)
+        while waiting and len(found) < PYTHON_TRACE.reads:
+            born = self.births.made(waiting.popleft(), row)
+            for held in self._held.get(born, ()) if born is not None else ():
+                kind = identity(held)
+                if kind is not None and kind not in found:
+                    found.add(kind)
+                    waiting.append(held)
         return found
 
     def _extended_in_place(self, node: Node) -> Iterator[tuple[int, int]]:
