@@ -111,18 +111,24 @@ class Alignment:
         if instance.block not in blocks.to_good:
             return ABSENT
         partner = blocks.to_good[instance.block]
-        alone = _executed_once(self.bad, instance.view, instance.block) and _executed_once(
-            self.green, other, partner
+        alone = (
+            _executed_once(self.bad, instance.view, instance.block)
+            and _executed_once(self.green, other, partner)
+            and self._is_told_by_itself(instance, other)
         )
-        # a function that is entered again and again went past the block in other activations
-        once = _entered_once(self.bad, instance.view) and _entered_once(self.green, other)
-        alone = alone and (once or self._entry(instance.position)[0] < 0)
         known = self._only_execution(other, partner, instance.depth) if alone else UNKNOWN
         if known is UNKNOWN:
             known = self._in_its_activation(instance, other, blocks)
         if known is UNKNOWN and alone:
             return self._before_the_window(other, partner, instance.depth)
         return known
+
+    def _is_told_by_itself(self, instance: Instance, other: FunctionView) -> bool:
+        """Whether a block that each run executed once corresponds wherever it is: a function that is entered again and
+        again went past it in other activations.
+        """
+        once = _entered_once(self.bad, instance.view) and _entered_once(self.green, other)
+        return once or self._entry(instance.position)[0] < 0
 
     def _in_its_activation(
         self, instance: Instance, other: FunctionView, blocks: BlockMap
