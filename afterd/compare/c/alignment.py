@@ -106,16 +106,12 @@ class Alignment:
             self._entry(instance.position)  # the call that began it may tell
         other = self.counterpart(instance.view)
         blocks = self.blocks(instance.view)
-        if other is None or blocks is None:
-            return ABSENT
-        if instance.block not in blocks.to_good:
+        if other is None or blocks is None or instance.block not in blocks.to_good:
             return ABSENT
         partner = blocks.to_good[instance.block]
-        alone = (
-            _executed_once(self.bad, instance.view, instance.block)
-            and _executed_once(self.green, other, partner)
-            and self._is_told_by_itself(instance, other)
-        )
+        once = _executed_once(self.bad, instance.view, instance.block)
+        once = once and _executed_once(self.green, other, partner)
+        alone = once and self._is_told_by_itself(instance, other)
         known = self._only_execution(other, partner, instance.depth) if alone else UNKNOWN
         if known is UNKNOWN:
             known = self._in_its_activation(instance, other, blocks)
@@ -124,11 +120,9 @@ class Alignment:
         return known
 
     def _is_told_by_itself(self, instance: Instance, other: FunctionView) -> bool:
-        """Whether a block that each run executed once corresponds wherever it is: a function that is entered again and
-        again went past it in other activations.
-        """
-        once = _entered_once(self.bad, instance.view) and _entered_once(self.green, other)
-        return once or self._entry(instance.position)[0] < 0
+        """Whether a block that ran once corresponds wherever it is: other activations may have gone past it."""
+        entered = _entered_once(self.bad, instance.view) and _entered_once(self.green, other)
+        return entered or self._entry(instance.position)[0] < 0
 
     def _in_its_activation(
         self, instance: Instance, other: FunctionView, blocks: BlockMap
