@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -17,11 +17,15 @@ import pygit2
 
 from afterd.limits import GIT, ChangeLimits
 from afterd.model.change import Change, ChangeForm, ChangeId, ChangeList
+from afterd.model.inside import outer_hunks
+from afterd.model.location import LineSpan
 from afterd.vcs.commit_parts import Part
+from afterd.vcs.enclosing import Enclosing
 from afterd.vcs.file_changes import FileChanges, file_pairs, moved_text, renames
 from afterd.vcs.history import commits_of_range
-from afterd.vcs.hunks import Hunk, difference
+from afterd.vcs.hunks import Hunk, SourceText, difference, span_after
 from afterd.vcs.kinds import FileRules
+from afterd.vcs.moved_functions import MovedFunction, moved_functions
 from afterd.vcs.moved_text import MovedText
 from afterd.vcs.paths import path_bytes, path_text
 from afterd.vcs.tokens import Language, language_of
@@ -35,6 +39,7 @@ class _Question:
     """Who touched these lines of a file (``begin`` to ``end``, in gaps), or the file as a whole?
 
     ``within``: only who touched the lines themselves, not who did something right before or behind them.
+    ``followed``: not who moved them with their function.
     """
 
     change: ChangeId
@@ -42,18 +47,27 @@ class _Question:
     begin: int = 0
     end: int = 0
     within: bool = False
+    followed: bool = False
+
+    @property
+    def span(self) -> LineSpan:
+        """The lines."""
+        return span_after(self.begin, self.end - self.begin)
 
 
 class _Steps:
-    """What a commit did to the lines of a file, ready to be asked: hunks lie apart and in order."""
+    """What a commit did to the lines of a file, ready to be asked: hunks lie apart and in order. Before the first,
+    the parent has so many lines more.
+    """
 
-    def __init__(self, hunks: Sequence[Hunk]) -> None:
+    def __init__(self, hunks: Sequence[Hunk], more: int = 0) -> None:
+        self.hunks = hunks
         self._begins = [hunk.new.before for hunk in hunks]
         self._ends = [hunk.new.before + hunk.new.count for hunk in hunks]
         self._origins = [hunk.old.before for hunk in hunks]
         after = [origin + hunk.old.count for origin, hunk in zip(self._origins, hunks, strict=True)]
         growth = (old - new for old, new in zip(after, self._ends, strict=True))
-        self._shifts = [0, *growth]  # of what follows the first i hunks
+        self._shifts = [more, *growth]  # of what follows the first i hunks
 
     def touching(self, asked: _Question) -> range:
         """The hunks that share a line with the question, or meet it where one of them is a gap (within it, if it is
@@ -84,7 +98,7 @@ class _Steps:
                 begin = self._origins[touched.start]
             end = max(end, self._ends[touched.stop - 1])
         end += self._shifts[touched.stop]
-        return _Question(question.change, question.form, begin, end, question.within)
+        return replace(question, begin=begin, end=end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +149,15 @@ class Blame:
         if len(commits) > MOST_COMMITS or len(commits) * files > GIT.blame_questions:
             note = "The range is too long to tell which commit made which change."
             return replace(changes, notes=(*changes.notes, note))
+        asked = dict(_first_questions(changes.changes))
         trail = _Trail(self._views)
-        divided = {each.file for each in changes.changes if each.form is ChangeForm.HUNK}
-        trail.follow(commits, dict(_first_question(each, divided) for each in changes.changes))
+        trail.follow(commits, asked)
+        moved = {
+            replace(question, followed=False): path
+            for question, path in asked.items()
+            if question.followed and not trail.makers(question.change)
+        }
+        trail.follow(commits if moved else (), moved)
         return replace(
             changes,
             commits=tuple(str(commit.id) for commit in reversed(commits)),
@@ -193,7 +213,7 @@ class _Trail:
 
     def makers(self, change: ChangeId) -> tuple[str, ...]:
         """The commits that had a hand in it, oldest first."""
-        return tuple(reversed(self._credits.get(change, ())))
+        return tuple(reversed(dict.fromkeys(self._credits.get(change, ()))))
 
     def ended(self, commit: str) -> Mapping[ChangeId, tuple[int, int]]:
         """What lines the questions that came to a commit are about there."""
@@ -215,16 +235,18 @@ class _Trail:
 
     def _answer(self, commit: pygit2.Commit, path: bytes, questions: Collection[_Question]) -> None:
         whole = [self._views.of_file(commit, parent, path) for parent in commit.parents]
-        by_line = any(question.form is ChangeForm.HUNK for question in questions)
-        lines = [self._views.of_lines(commit, view) for view in whole] if by_line else []
+        any_by_line = any(question.form is ChangeForm.HUNK for question in questions)
+        lines = [self._views.of_lines(commit, view) for view in whole] if any_by_line else []
         for question in questions:
-            views = lines if question.form is ChangeForm.HUNK else whole
+            by_line = question.form is ChangeForm.HUNK
+            views = [self._views.beside(view, question) for view in lines] if by_line else whole
             agreeing = [view for view in views if not view.answers(question)]
             if not agreeing:
                 self._credits[question.change].append(str(commit.id))
             for view in agreeing or views:
-                if view.before is not None or question.form is not ChangeForm.HUNK:
-                    self._ask(view.parent, view.origin, view.steps.moved(question))
+                if view.before is not None or not by_line:
+                    for left in self._views.without_moved(view, question):
+                        self._ask(view.parent, view.origin, left)
 
     def _ask(self, commit: str, path: bytes, question: _Question) -> None:
         self._open[commit].setdefault(path, {})[question] = None
@@ -238,6 +260,7 @@ class _Views:
         self._renames: dict[tuple[str, str], Mapping[bytes, bytes]] = {}
         self._moved: dict[tuple[tuple[str, str], Language], MovedText] = {}
         self._known: dict[tuple[str, str, bytes], _View] = {}
+        self._functions_moved: dict[tuple[str, str], Sequence[MovedFunction]] = {}
 
     def altered_paths(self, commit: pygit2.Commit, parent: pygit2.Commit) -> frozenset[bytes]:
         """The files that differ between a commit and its parent."""
@@ -267,6 +290,42 @@ class _Views:
             )
         return self._known[key]
 
+    def beside(self, view: _View, question: _Question) -> _View:
+        """The view; for a question about a part of a function that the commit moved within the file, and that is
+        followed, that of this function beside itself where it stood.
+        """
+        hunks, asked = view.steps.hunks, question.span
+        put_in = (hunks[at].new for at in view.steps.touching(question))
+        if question.followed and any(map(asked.is_inside, put_in)):
+            for function in self._functions(view):
+                if asked.is_inside(function.new):
+                    more = function.old.before - function.new.before
+                    return replace(view, steps=_Steps(function.hunks, more))
+        return view
+
+    def without_moved(self, view: _View, question: _Question) -> list[_Question]:
+        """What is asked of the parent: not of what the commit took out and put in elsewhere, which went on there."""
+        there = view.steps.moved(question)
+        left = [there]
+        if not question.within and there.end - there.begin > question.end - question.begin:
+            for function in self._functions(view):
+                first, last = function.old.before, function.old.before + function.old.count
+                left = [part for each in left for part in _apart(each, first, last)]
+        return left
+
+    def _functions(self, view: _View) -> Sequence[MovedFunction]:
+        """The functions that were moved within the file."""
+        language = language_of(path_text(view.path))
+        if view.before is None or view.here is None or language is Language.OTHER:
+            return ()
+        key = view.before.id, view.here.id
+        if key not in self._functions_moved:
+            old, new = (SourceText(self._reader.read(blob), language) for blob in key)
+            before, after = (Enclosing(text.content, language) for text in (old, new))
+            found = moved_functions(view.steps.hunks, old, new, before, after)
+            self._functions_moved[key] = [*found]
+        return self._functions_moved[key]
+
     def _moved_view(self, commit: pygit2.Commit, view: _View) -> _View:
         assert view.here is not None
         trees = self._reader.tree_of(view.parent), str(commit.tree_id)
@@ -290,10 +349,35 @@ class _Views:
         return difference(self._reader.read(before.id), self._reader.read(here.id))
 
 
-def _first_question(change: Change, divided: Container[str]) -> tuple[_Question, bytes]:
-    """What is asked of a change: of a file that was added and has changes in it, only who added it."""
-    begin = change.new.before
-    added = change.form is ChangeForm.ADDED and change.file in divided
-    form = ChangeForm.DELETED if added else change.form
-    asked = _Question(change.id, form, begin, begin + change.new.count)
-    return asked, path_bytes(change.file)
+def _apart(question: _Question, first: int, last: int) -> list[_Question]:
+    """What a question is about before and behind some lines that it is about; itself where it is not about all."""
+    if not question.begin <= first < last <= question.end:
+        return [question]
+    before, behind = replace(question, end=first), replace(question, begin=last)
+    return [part for part in (before, behind) if part.begin < part.end]
+
+
+def _first_questions(changes: Sequence[Change]) -> Iterator[tuple[_Question, bytes]]:
+    """What is asked of each change: of a file that was added and has changes in it, only who added it, and of a hunk
+    that has others inside, who put the other lines in.
+    """
+    divided = {each.file for each in changes if each.form is ChangeForm.HUNK}
+    inside: dict[ChangeId, list[LineSpan]] = defaultdict(list)
+    outer = outer_hunks(changes)
+    for change in changes:
+        if change.id in outer:
+            inside[outer[change.id].id].append(change.new)
+    for change in changes:
+        path, begin, end = path_bytes(change.file), change.new.before, change.new.before
+        end += change.new.count
+        if change.id in inside:
+            for span in sorted(inside[change.id], key=lambda span: span.before):
+                if begin < span.before:
+                    yield _Question(change.id, change.form, begin, span.before, within=True), path
+                begin = span.before + span.count
+            if begin < end:
+                yield _Question(change.id, change.form, begin, end, within=True), path
+            continue
+        added = change.form is ChangeForm.ADDED and change.file in divided
+        form = ChangeForm.DELETED if added else change.form
+        yield _Question(change.id, form, begin, end, followed=form is ChangeForm.HUNK), path

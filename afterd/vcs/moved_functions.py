@@ -9,7 +9,7 @@ anew: its parts do not go with its callers (md4c's autolinks: 27 runs for the wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from afterd.limits import GIT
@@ -32,30 +32,54 @@ class _Definition:
     last: int
 
 
+@dataclass(frozen=True, slots=True)
+class MovedFunction:
+    """Lines ``old`` of the good text, a function, that stand as lines ``new`` of the bad one, put in there by a hunk
+    of which they are a part; and what differs between them.
+    """
+
+    put_in_by: Hunk
+    old: LineSpan
+    new: LineSpan
+    hunks: Sequence[Hunk]
+    letters: int
+    """How many letters and digits stand in both."""
+
+
 def altered_in_moved(
     hunks: Sequence[Hunk], good: SourceText, bad: SourceText, before: Enclosing, after: Enclosing
 ) -> Mapping[Hunk, list[Hunk]]:
     """By the hunk that put a function in which another one of the file took out, the hunks between its texts and
-    around it: every line of the outer hunk that stands in none of these was moved. ``before`` and ``after`` tell what
-    is around a line of either text.
+    around it: every line of the outer hunk that stands in none of these was moved.
+    """
+    found: dict[Hunk, tuple[int, list[Hunk]]] = {}
+    for function in moved_functions(hunks, good, bad, before, after):
+        outer, inside = function.put_in_by, _hunks_inside(function)
+        if function.letters > found.get(outer, (0, []))[0] and inside:
+            found[outer] = function.letters, inside
+    return {hunk: inside for hunk, (_, inside) in found.items()}
+
+
+def moved_functions(
+    hunks: Sequence[Hunk], good: SourceText, bad: SourceText, before: Enclosing, after: Enclosing
+) -> Iterator[MovedFunction]:
+    """The functions that one hunk of a file took out and another one put in; those of which too little is as it was
+    left out. ``before`` and ``after`` tell what is around a line of either text.
     """
     old = {hunk: _lines(hunk.old, good) for hunk in hunks}
     new = {hunk: _lines(hunk.new, bad) for hunk in hunks}
     shared = set[bytes]().union(*old.values()) & set[bytes]().union(*new.values())
     if letters_in([*shared]) < GIT.moved_block:
-        return {}
+        return
     taken = _of_one_name(((hunk, hunk.old) for hunk in hunks if shared & old[hunk]), before)
     put = _of_one_name(((hunk, hunk.new) for hunk in hunks if shared & new[hunk]), after)
-    found: dict[Hunk, tuple[int, list[Hunk]]] = {}
     for name, there in put.items():
         here = taken.get(name)
         if here is None or here.hunk == there.hunk or _head(here, good) != _head(there, bad):
             continue
-        both = _with_like_lines(here, there, good, bad)
-        weight, inside = _hunks_inside(*both, good, bad)
-        if weight > found.get(there.hunk, (0, []))[0] and inside:
-            found[there.hunk] = weight, inside
-    return {hunk: inside for hunk, (_, inside) in found.items()}
+        function = _compared(*_with_like_lines(here, there, good, bad), good, bad)
+        if function is not None:
+            yield function
 
 
 def _lines(span: LineSpan, text: SourceText) -> set[bytes]:
@@ -108,31 +132,41 @@ def _with_like_lines(
     return next(both), next(both)
 
 
-def _hunks_inside(
+def _compared(
     here: _Definition, there: _Definition, good: SourceText, bad: SourceText
-) -> tuple[int, list[Hunk]]:
-    """How many letters and digits were moved, and the hunks inside the outer one; none where too little is as it was,
-    or where one would stand at its edge.
-    """
+) -> MovedFunction | None:
+    """One function's two texts beside each other; None where too little is as it was."""
     old, new = good.lines[here.begin : here.end], bad.lines[there.begin : there.end]
     differing = difference(b"".join(old), b"".join(new))
     runs = runs_between(differing, (len(old), len(new)))
     moved = sum(letters_in(new[run.new : run.ends[1]]) for run in runs)
     shorter = min(letters_in(old), letters_in(new))
     if moved < GIT.moved_block or 100 * moved < GIT.similar * shorter:
-        return 0, []
-    found = [
+        return None
+    hunks = [
         Hunk(
             span_after(here.begin + hunk.old.before, hunk.old.count),
             span_after(there.begin + hunk.new.before, hunk.new.count),
         )
         for hunk in differing
     ]
+    before = span_after(here.begin, here.end - here.begin)
+    after = span_after(there.begin, there.end - there.begin)
+    return MovedFunction(there.hunk, before, after, hunks, moved)
+
+
+def _hunks_inside(function: MovedFunction) -> list[Hunk]:
+    """What differs in a function, with what stands before and behind it in the hunk that put it in; nothing where
+    nothing differs, or where one would stand at that hunk's edge.
+    """
+    outer, found = function.put_in_by.new, list(function.hunks)
     if not found:
-        return 0, []
-    if above := there.begin - there.first:
-        found.insert(0, Hunk(span_after(here.begin, 0), span_after(there.first, above)))
-    if below := there.last - there.end:
-        found.append(Hunk(span_after(here.end, 0), span_after(there.end, below)))
-    inside = all(hunk.new.is_inside(there.hunk.new) for hunk in found)
-    return (moved, found) if inside else (0, [])
+        return []
+    first, last = outer.before, outer.before + outer.count
+    begin, end = function.new.before, function.new.before + function.new.count
+    before = function.old.before
+    if above := begin - first:
+        found.insert(0, Hunk(span_after(before, 0), span_after(first, above)))
+    if below := last - end:
+        found.append(Hunk(span_after(before + function.old.count, 0), span_after(end, below)))
+    return found if all(hunk.new.is_inside(outer) for hunk in found) else []

@@ -117,6 +117,97 @@ def test_what_is_the_same_or_another_function_has_no_changes_inside(
     assert not inner(changes)
 
 
+ALTERED = SCORE.replace("letters > most", "letters < most")
+SHORT = SCORE.replace("        letters = most;\n", "        ;\n")
+
+
+def _makers(made: Made, *versions: str) -> tuple[list[tuple[str, ...]], set[str], list[str]]:
+    """The commits of each change inside a move, those of the move, and all that there are."""
+    changes, commits = changed(made, *versions)
+    outer = outer_hunks(changes.changes)
+    moved = {commit for around in outer.values() for commit in around.commits}
+    return [change.commits for change in inner(changes)], moved, commits[1:]
+
+
+def test_a_line_of_a_function_that_moved_was_altered_by_who_altered_it(tmp_path: Path) -> None:
+    first, last = SCORE + STEPS + MAIN, STEPS + ALTERED + MAIN
+    before = _makers(Made(tmp_path / "before"), first, ALTERED + STEPS + MAIN, last)
+    (altering, moving) = before[2]
+    assert before[:2] == ([(altering,)], {moving})
+    after = _makers(Made(tmp_path / "after"), first, STEPS + SCORE + MAIN, last)
+    (moving, altering) = after[2]
+    assert after[:2] == ([(altering,)], {moving})
+    at_once = _makers(Made(tmp_path / "at_once"), first, first + "\n", last)
+    assert at_once[:2] == ([(at_once[2][1],)], {at_once[2][1]})
+
+
+def test_of_two_lines_of_a_function_that_moved_twice_each_is_its_own_commits(
+    tmp_path: Path,
+) -> None:
+    both = SHORT.replace("letters > most", "letters < most")
+    one, rest = STEPS[: STEPS.index("static int step_7")], STEPS[STEPS.index("static int step_7") :]
+    made = Made(tmp_path / "r")
+    found, moved, commits = _makers(
+        made,
+        SCORE + STEPS + MAIN,
+        ALTERED + STEPS + MAIN,
+        one + ALTERED + rest + MAIN,
+        one + both.replace("vowels = 0", "vowels = 1") + rest + MAIN,
+        one + both + rest + MAIN,
+        STEPS + both + MAIN,
+    )
+    assert found == [(commits[0], commits[2])]
+    assert moved == {commits[4]}
+
+
+def test_a_line_that_was_taken_out_of_a_function_that_moved(tmp_path: Path) -> None:
+    without = SCORE.replace("        letters = most;\n", "        ;\n").replace(
+        "    for (const char *at = word; *at; at++)\n", ""
+    )
+    first, last = SCORE + STEPS + MAIN, STEPS + without + MAIN
+    made = Made(tmp_path / "r")
+    found, moved, commits = _makers(made, first, without + STEPS + MAIN, last)
+    assert (found, moved) == ([(commits[0],), (commits[0],)], {commits[1]})
+    found, moved, commits = _makers(
+        Made(tmp_path / "s"), first, STEPS + SCORE + MAIN, STEPS + without + MAIN
+    )
+    assert (found, moved) == ([(commits[1],), (commits[1],)], {commits[0]})
+
+
+def test_a_line_of_a_function_that_moved_there_and_back_is_who_altered_its(tmp_path: Path) -> None:
+    made = Made(tmp_path / "r")
+    changes, commits = changed(
+        made,
+        SCORE + STEPS + MAIN,
+        ALTERED + STEPS + MAIN,
+        STEPS + ALTERED + MAIN,
+        ALTERED + STEPS + MAIN,
+    )
+    assert [change.commits for change in changes.changes] == [(commits[1],)]
+
+
+def test_who_took_a_function_out_has_no_part_in_what_was_altered_in_it_before(
+    tmp_path: Path,
+) -> None:
+    made = Made(tmp_path / "r")
+    versions = SCORE + STEPS + MAIN, ALTERED + STEPS + MAIN, STEPS + ALTERED + MAIN
+    changes, commits = changed(made, *versions)
+    (taken,) = [change for change in changes.changes if not change.new.count]
+    assert taken.commits == (commits[2],)
+
+
+def test_what_two_commits_moved_and_altered_in_python(tmp_path: Path) -> None:
+    made = Made(tmp_path / "r")
+    words = "def words_of(text):\n    found = text.split()\n    found.sort(key=len)\n"
+    words += "    return [word for word in found if len(word) > 3]\n\n\n"
+    others = "".join(f"def number_{n}():\n    return [{n}] * {n}\n\n\n" for n in range(12))
+    altered = words.replace("> 3", ">= 3")
+    changes, commits = changed(
+        made, words + others, altered + others, others + altered, name="a__py"
+    )
+    assert [change.commits for change in inner(changes)] == [(commits[1],)]
+
+
 _FUNCTIONS = [
     SCORE,
     *(
