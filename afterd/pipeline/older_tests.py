@@ -23,6 +23,7 @@ from afterd.execution.confirmation import Confirmation, Ends
 from afterd.execution.failures.values import told_failure
 from afterd.execution.flakiness import Repeats
 from afterd.execution.oracle import Oracle
+from afterd.execution.recipe import Scope
 from afterd.execution.runners import GIVEN
 from afterd.execution.signature import is_not_compiled, same_failure, tells_nothing
 from afterd.limits import REPORT
@@ -290,6 +291,18 @@ def own_test(test: FailingTest, failure: Outcome, kept: Sequence[Change]) -> Own
     names = frozenset(_WORD.findall(f"{symbol} {last}"))
     files |= {change.file for change in kept if change.symbol.rpartition(".")[2] in names}
     return OwnTest(frozenset(files | whole), names, frozenset(whole))
+
+
+def own_changes(test: FailingTest, failure: Outcome, tests: Sequence[Change]) -> ChangeSet | None:
+    """Of changes of test files those of the failing test's own text; None where it is not known which these are, as of
+    a suite whose tests have no names: that a word of its command is a file's name tells little.
+    """
+    own = own_test(test, failure, tests)
+    said = " ".join(test.recipe.test)
+    is_whole = test.recipe.scope is Scope.WHOLE
+    if not own.files or (is_whole and not any(file in said for file in own.files)):
+        return None
+    return frozenset(change.id for change in tests if own.has(change))
 
 
 def choices(

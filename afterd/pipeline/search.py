@@ -32,15 +32,18 @@ from afterd.model.change import (
     ChangeId,
     ChangeSet,
     CommitGuilt,
+    FileKind,
     in_order,
 )
 from afterd.model.explanation import CauseNode, Failure
-from afterd.model.outcome import FailureKind, Unresolved
+from afterd.model.outcome import FailureKind, Outcome, Unresolved
 from afterd.model.trace import Execution, Predicate, TwinExecution
 from afterd.pipeline.bisected import Bisection
 from afterd.pipeline.by_commits import likely_commit
 from afterd.pipeline.case import Case
+from afterd.pipeline.older_tests import own_changes
 from afterd.pipeline.promises import (
+    OutcomeOf,
     ToldByText,
     kept_promises,
     those_without_which_it_fails_as_ever,
@@ -48,6 +51,7 @@ from afterd.pipeline.promises import (
 from afterd.pipeline.runs_as_builds import RunsAsBuilds
 from afterd.pipeline.text_of_test import similarity_to_test
 from afterd.pipeline.tracing import Tracing, Unread
+from afterd.pipeline.undone_tests import Repair, UndoneTests
 from afterd.weights import RUNS
 from afterd.workspace import Phase, Range
 
@@ -159,6 +163,10 @@ def search(
             analysis = loop.concluded(proved) if proved else loop.explain()
         with clock.during(Phase.RUN):
             analysis = _promised_analysis(analysis, oracle, tracing, worth)
+            repair = _repair(case, wanted, analysis, bad, variants.outcome)
+            analysis = replace(analysis, root=repair.root, auxiliary=repair.auxiliary)
+        if repair.reason:
+            return _no_repair(repair, analysis, execution, solver)
         late = oracle.ledger.seconds_left == 0.0
         began = time.monotonic()
         within = _tested_within(limits.story, oracle, len(analysis.root))
@@ -263,6 +271,33 @@ def _promised_analysis(
         auxiliary=kept.auxiliary,
         verified=kept.verified,
         minimal=kept.minimal,
+    )
+
+
+def _repair(
+    case: Case, wanted: Range, analysis: Analysis, bad: Outcome, outcome: OutcomeOf
+) -> Repair:
+    """What was found as a repair of the program, where test files take part in the search and nobody asked for that."""
+    recipe = case.test.recipe
+    if not analysis.verified or recipe.is_a_build or not case.workspace.rules.keep_tests:
+        return Repair(analysis.root, analysis.auxiliary)
+    tests = [change for change in wanted.changes.live if change.kind is FileKind.TEST]
+    own = own_changes(case.test, bad, tests) if tests else None
+    return UndoneTests(wanted.changes.by_id(), own, outcome).repair(
+        analysis.root, analysis.auxiliary
+    )
+
+
+def _no_repair(repair: Repair, analysis: Analysis, execution: Execution, solver: Solver) -> Found:
+    """What is told where all that was seen to pass may have passed for want of the failing test."""
+    return Found(
+        failure=_failure(analysis.failure, execution),
+        executed=analysis.executed,
+        smt_calls=solver.calls,
+        solve_seconds=solver.seconds,
+        suspected=tuple(suspect.change for suspect in analysis.suspects),
+        notes=analysis.notes,
+        reason=repair.reason,
     )
 
 
