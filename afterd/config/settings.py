@@ -80,8 +80,8 @@ _GLOBS = Setting(TEXTS, "paths of test files, besides those recognised", privile
 _KEEP = Setting(FLAG, "every variant has the test files of the bad version", privileged=False)
 _WARNINGS = Setting(
     FLAG,
-    "compilers are started as older ones were: no warning is an error, and `-fcommon` (Rust: `--cap-lints warn`);"
-    " `explain` does so by itself where a version does not build otherwise",
+    "compilers are started as older ones were: no warning is an error, and `-fcommon` (Rust: `--cap-lints warn`, Go:"
+    " `-vet=off`); `explain` does so by itself where a version does not build otherwise",
 )
 _SANDBOX = Setting(one_of(Sandbox), "what holds builds and tests; see reliability.md")
 _NETWORK = Setting(FLAG, "builds and tests in a sandbox have the network")

@@ -38,6 +38,13 @@ else
 fi
 exec %s ${toolchain:+"$toolchain"} "$@"
 """
+_LENIENT_GO = """\
+#!/bin/sh
+if [ "$1" = test ]; then
+  shift; set -- test -vet=off "$@"
+fi
+exec %s "$@"
+"""
 _OLDER = ("-fcommon",)
 """What GCC before 10 and clang before 11 did by themselves, and C programs with variables in headers rely on."""
 _FOLDER = "older-compilers"
@@ -46,7 +53,7 @@ _FOLDER = "older-compilers"
 def path_with_older_compilers(below: Path, path: str) -> str:
     """``path`` with the compilers on it in front, under their usual names, as older ones were: no warning is an
     error, of which a compiler that is newer than a version has more, and a variable of C may stand in several objects.
-    Rust's is told so by Cargo.
+    Rust's is told so by Cargo; Go's tests are not looked through by vet.
     """
     directory = below / _FOLDER
     directory.mkdir(parents=True, exist_ok=True)
@@ -57,6 +64,8 @@ def path_with_older_compilers(below: Path, path: str) -> str:
             _write_script(directory / name, _LENIENT % (shlex.quote(real), more))
     if cargo := shutil.which("cargo", path=path):
         _write_script(directory / "cargo", _LENIENT_CARGO % shlex.quote(cargo))
+    if go := shutil.which("go", path=path):
+        _write_script(directory / "go", _LENIENT_GO % shlex.quote(go))
     return f"{directory}{os.pathsep}{path}"
 
 

@@ -50,8 +50,9 @@ def explain(
     # A compiler that is newer than the project's last release must not be what stops its maintainer.
     heard.stage("building again as older compilers would", refused)
     note = (
-        "Compilers were started as older ones were (no warning is an error, -fcommon, and --cap-lints warn in Rust),"
-        f" because as it is this one refuses: {refused} (`older_compilers = true` does so for every command.)"
+        "Compilers were started as older ones were (no warning is an error, -fcommon, in Rust --cap-lints warn, in Go"
+        f" -vet=off), because as it is this one refuses: {refused} (`older_compilers = true` does so for every"
+        " command.)"
     )
     return _held(replace(settings, older_compilers=True), heard, clock, note, answered)
 

@@ -89,3 +89,35 @@ pub fn amount() -> i32 { let unused = 1; 3 }
     assert "1; 4" in found["root"][0]["patch"]
     [note] = [note for note in found["remarks"] if "older_compilers" in note]
     assert "unused variable: `unused` (#[deny(warnings)])" in note
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="no Go")
+def test_what_vet_finds_is_let_pass_in_go(tmp_path: Path) -> None:
+    """A test of pflag's prints with a newline too many, and `go test` did not come to it: "does not build"."""
+    test = """\
+package calc
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestAmount(t *testing.T) {
+	fmt.Println("amount\\n")
+	if Amount() != 3 {
+		t.Fatalf("amount is %d", Amount())
+	}
+}
+"""
+    files = {
+        "go.mod": "module example.org/calc\n\ngo 1.12\n",
+        "amount.go": "package calc\n\nfunc Amount() int { return 3 }\n",
+        "amount_test.go": test,
+    }
+    where = repository(tmp_path / "r", files, {"amount.go": files["amount.go"].replace("3", "4")})
+    done = afterd("explain", "HEAD~1..HEAD", "--format", "json", cwd=where)
+    assert done.status == 0, done.err + done.out
+    [found] = json.loads(done.out)["explanations"]
+    assert [change["file"] for change in found["root"]] == ["amount.go"]
+    [note] = [note for note in found["remarks"] if "older_compilers" in note]
+    assert "amount_test.go:9:2: fmt.Println arg list ends with redundant newline" in note

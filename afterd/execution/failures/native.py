@@ -90,6 +90,10 @@ _NEWLY_RUST = re.compile(  # a group of lints, of which a newer compiler has mor
     r"^error: (?P<said>.*)\n(?:(?!error\b).*\n)*?.*implied by `(?P<by>(?:#!?\[(?:deny|forbid)\(|-[DF] ).*)`$",
     re.MULTILINE,
 )
+_NEWLY_GO = re.compile(  # vet names its package without the program that the tests are compiled to, or twice
+    r"^# \S+\n(?:# \[\S+\]\n(?!vet: )|(?=\S+_test\.go:))(?P<said>\S+\.go:\d+:\d+: .*)$",
+    re.MULTILINE,
+)
 _SIGNALS = {
     "Segmentation fault": "SIGSEGV",
     "Aborted": "SIGABRT",
@@ -177,10 +181,12 @@ def crash(text: str, signal: int) -> FailureSignature | None:
 
 def newly_refused(text: str) -> str:
     """The first line in which a compiler refuses what older ones took: a warning that is an error there, or a variable
-    of C in several objects; empty where none does.
+    of C in several objects, or what Go's vet finds, which ``go test`` runs first; empty where none does.
     """
     if of_rust := _NEWLY_RUST.search(text):
         return f"{of_rust['said']} ({of_rust['by']})"
+    if of_go := _NEWLY_GO.search(text):
+        return of_go["said"]
     found = _NEWLY.search(text)
     return found[0] if found else ""
 
