@@ -128,6 +128,18 @@ class Bisection:
         listed = replace(part.changes, changes=changes)
         return replace(part, changes=listed, variants=part.variants.on(bad))
 
+    def part_of(self, other: Explanation) -> Range | None:
+        """The part of the range that an answer to another test is of, where a bisection left it; None where it is of
+        the whole, or of what is not in it, or undoes test files, of which a part has the whole range's.
+        """
+        ends, own = self._wanted.revisions, other.range
+        repository = self._workspace.repository
+        inside = (own.good == ends.good or repository.descendant_of(own.good, ends.good)) and (
+            own.bad == ends.bad or repository.descendant_of(ends.bad, own.bad)
+        )
+        tests = any(change.kind is FileKind.TEST for change in (*other.root, *other.auxiliary))
+        return None if own == ends or not inside or tests else self.part(own)
+
     @property
     def told(self) -> bool:
         """Whether the commits have told where the test turned red."""

@@ -38,8 +38,8 @@ from afterd.workspace import (
 class Broken:
     """The tests to explain, smallest first, with their suite.
 
-    ``green`` are the tests that pass at the bad version; ``notes`` say what was set aside. Without tests
-    ``status`` and ``reason`` say why there are none.
+    ``green`` are the tests that pass at the bad version, ``said`` has what the red ones say there; ``notes`` say
+    what was set aside. Without tests ``status`` and ``reason`` say why there are none.
     """
 
     suite: Suite
@@ -48,6 +48,7 @@ class Broken:
     status: Status = Status.GREEN
     reason: str = ""
     green: frozenset[str] = frozenset()
+    said: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,15 +125,16 @@ class _Look:
                 changed=tuple(name for name in aside.changed if name not in changed),
             )
             notes = tuple(self._set_aside(rest))
-            return Broken(self.suite, tests, notes, green=seen.green or frozenset())
+            green = seen.green or frozenset()
+            return Broken(self.suite, tests, notes, green=green, said=seen.red)
         if not seen.red:
-            green = f"All {len(seen.green):,} tests pass" if seen.green else "Every test passes"
+            passing = f"All {len(seen.green):,} tests pass" if seen.green else "Every test passes"
             if len(seen.green or ()) == 1:
-                green = "The one test passes"
+                passing = "The one test passes"
             if self._named:
                 passes = "passes" if len(self._named) == 1 else "pass"
-                green = f"{first_names(self._named, REPORT.named)} {passes}"
-            return Broken(self.suite, reason=f"{green} at the bad version.")
+                passing = f"{first_names(self._named, REPORT.named)} {passes}"
+            return Broken(self.suite, reason=f"{passing} at the bad version.")
         return self._nothing_broke(aside, seen)
 
     def _as_asked(self, test: FailingTest) -> FailingTest:

@@ -17,10 +17,11 @@ from afterd.model.explanation import Explanation, Status
 from afterd.model.progress import Progress
 from afterd.pipeline.answer import unanswered_explanation
 from afterd.pipeline.asking import oracle_of
+from afterd.pipeline.bisected import Bisection
 from afterd.pipeline.broken import Broken
 from afterd.pipeline.broken_build import BUILD_BROKE, broken_build
 from afterd.pipeline.case import Case
-from afterd.pipeline.elsewhere import Elsewhere, outcomes_elsewhere
+from afterd.pipeline.elsewhere import Elsewhere, outcomes_elsewhere, repaired_in_part
 from afterd.pipeline.kept import keep
 from afterd.pipeline.on_record import narrowed_range
 from afterd.pipeline.one_test import Walk, explain_test
@@ -145,8 +146,10 @@ class EachTest:
         self, within: Range, answer: Explanation, left: Sequence[FailingTest]
     ) -> Elsewhere:
         """What an answer does to the tests that are ``left``, and to its own test's neighbours."""
-        if answer.status is not Status.EXPLAINED or answer.range != within.revisions:
+        if answer.status is not Status.EXPLAINED:
             return Elsewhere()
+        if answer.range != within.revisions:
+            return self._effects_in_part(within, answer, left)
         names = [test.recipe.test_id for test in left]
         undone, broken = reverted_changes(answer), self.broken
         return outcomes_elsewhere(
@@ -159,6 +162,23 @@ class EachTest:
             broken.green,
             self.heard,
         )
+
+    def _effects_in_part(
+        self, within: Range, answer: Explanation, left: Sequence[FailingTest]
+    ) -> Elsewhere:
+        """What an answer that a bisection left does to the tests that are ``left``, in the part of the range that it is
+        of.
+        """
+        said = self.broken.said
+        red = {name: said[name] for test in left if (name := test.recipe.test_id) in said}
+        if not red:
+            return Elsewhere()
+        case = Case(self.workspace, self.settings, left[0], self.heard, time.monotonic(), None)
+        part = Bisection(self.workspace, within, oracle_of(case, within)).part_of(answer)
+        if part is None:
+            return Elsewhere()
+        undone = reverted_changes(answer)
+        return repaired_in_part(self.workspace, part, self.broken.suite, undone, red, self.heard)
 
 
 def _fails_alike(case: Case, wanted: Range, within: Range) -> bool:

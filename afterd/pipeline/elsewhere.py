@@ -6,15 +6,18 @@ such a repair from a real one: they pass with the real one as well.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from afterd.execution.failures.text import without_values
+from afterd.execution.failures.values import told_failure
 from afterd.execution.told import THE_END
 from afterd.limits import REPORT
 from afterd.model.change import ChangeSet
 from afterd.model.outcome import Verdict
 from afterd.model.progress import Progress
 from afterd.model.wording import first_names
+from afterd.pipeline.older_tests import telling_line
 from afterd.pipeline.suite_run import run_tests
 from afterd.workspace import Range, Suite, Workspace, file_of_test
 
@@ -78,6 +81,40 @@ def outcomes_elsewhere(
         both = run_tests(workspace, suite, good, progress, spoiled).green or frozenset()
         spoiled = [name for name in spoiled if name in both]
     return Elsewhere(tuple(name for name in broken if name in passed), tuple(spoiled))
+
+
+def repaired_in_part(
+    workspace: Workspace,
+    part: Range,
+    suite: Suite,
+    reverted: ChangeSet,
+    red: Mapping[str, str],
+    progress: Progress,
+) -> Elsewhere:
+    """Those of the ``red`` tests, with what each says at the bad version, that are red and say so at the bad end of a
+    part of the range as well, and pass there with ``reverted`` undone: an answer that a bisection left is theirs too.
+    Two runs of them, and of one test, that is asked by itself, none: it has a story of its own.
+    """
+    asked = suite.found is not None and (suite.found.reported or len(red) > 1)
+    if not red or not asked:
+        return Elsewhere()
+    progress.stage(_TRYING, f"{len(red)} of them")
+    seen = run_tests(workspace, suite, part.variants.bad, progress, list(red)).red
+    alike = [
+        name for name, said in red.items() if name in seen and _says(said) == _says(seen[name])
+    ]
+    if not alike:
+        return Elsewhere()
+    if suite.found is not None and suite.found.reported:
+        after = run_tests(workspace, suite, part.variants.tree(reverted), progress, alike)
+        return Elsewhere(tuple(name for name in alike if name in (after.green or ())))
+    return Elsewhere(_passing(workspace, suite, part.variants.tree(reverted), alike, progress))
+
+
+def _says(said: str) -> str:
+    """What a failed test said, as it is compared with another version's words: no values, as those may be others."""
+    told = told_failure(said)
+    return without_values(told.message if told and told.message else telling_line(said))
 
 
 def _passing(

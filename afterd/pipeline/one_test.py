@@ -28,7 +28,7 @@ from afterd.pipeline.red_otherwise import (
     lack_sentence,
     lack_told,
 )
-from afterd.pipeline.same_root import repaired_too, same_root
+from afterd.pipeline.same_root import repaired_part, repaired_too, same_root
 from afterd.pipeline.unconfirmed import not_to_explain, unanswered
 from afterd.workspace import (
     FailingTest,
@@ -131,8 +131,10 @@ def _explained_failure(
         return red_for_want(case, ends) or _from_last_green(case, ends, later.note, before, put_off)
     if confirmation.ends is not Ends.CONFIRMED:
         return not_to_explain(case, wanted, confirmation, oracle)
-    found = same_root(case, wanted, oracle, confirmation, before) or _searched_range(
-        case, wanted, oracle, confirmation, before, halved=halved
+    found = (
+        same_root(case, wanted, oracle, confirmation, before)
+        or (None if halved else _as_in_a_part(case, wanted, oracle, confirmation, before))
+        or _searched_range(case, wanted, oracle, confirmation, before, halved=halved)
     )
     lack = lack_sentence(case, wanted, confirmation.bad)
     return replace(found, remarks=(*filter(None, [ends.note, lack]), *found.remarks))
@@ -149,6 +151,30 @@ def _is_recorded_as_run(case: Case) -> bool:
     recipe, strategy = case.test.recipe, case.settings.strategy
     starts_python = started_python(recipe) is not None
     return strategy is Strategy.AFTER and starts_python and not recipe.build
+
+
+def _as_in_a_part(
+    case: Case,
+    wanted: Range,
+    oracle: Oracle,
+    confirmation: Confirmation,
+    before: Sequence[Explanation],
+) -> Explanation | None:
+    """The answer of an earlier test that a bisection found in a part of the range, where it is this test's too."""
+    with case.workspace.clock.during(Phase.RUN):
+        part = repaired_part(case, wanted, oracle, before)
+    spent = unanswered(case, wanted, oracle, confirmation)(Status.INCONCLUSIVE, "")
+    left = None if part is None else budget_left(case, spent)
+    if part is None or left is None:
+        return None
+    inside = bisected_case(case, left, confirmation)
+    found = _explained_failure(inside, part, before, halved=True)
+    if found.status is not Status.EXPLAINED or found.range != part.revisions:
+        return None
+    bisection = Bisection(case.workspace, wanted, oracle, halved=True)
+    bisection.within = part
+    note = bisection.note(within=True)
+    return replace(found, runs=spent.runs + found.runs, remarks=(note, *found.remarks))
 
 
 def _searched_range(

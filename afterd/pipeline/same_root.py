@@ -10,7 +10,8 @@ from afterd.execution.confirmation import Confirmation
 from afterd.execution.oracle import Oracle
 from afterd.limits import REPORT
 from afterd.model.change import NOTHING, ChangeSet, in_order
-from afterd.model.explanation import Explanation, Status
+from afterd.model.explanation import Explanation, RevisionRange, Status
+from afterd.model.outcome import Verdict
 from afterd.model.wording import first_names
 from afterd.pipeline.bisected import Bisection
 from afterd.pipeline.by_commits import range_of_changes
@@ -42,6 +43,29 @@ def same_root(
     for reverted, other in answers.items():
         if oracle.outcome(reverted).passed and _is_minimal(oracle, other):
             return _its_own(case, wanted, oracle, confirmation, other)
+    return None
+
+
+def repaired_part(
+    case: Case, wanted: Range, oracle: Oracle, before: Sequence[Explanation]
+) -> Range | None:
+    """The part of a range that an earlier answer is of, where a bisection left it, in which the test fails as it does
+    at the range's end, and passes with that answer undone; None where there is none. Two runs each.
+    """
+    tried: set[tuple[RevisionRange, ChangeSet]] = set()
+    for other in reversed(before):
+        undone = reverted_changes(other)
+        if other.status is not Status.EXPLAINED or not undone or (other.range, undone) in tried:
+            continue
+        tried.add((other.range, undone))
+        part = Bisection(case.workspace, wanted, oracle).part_of(other)
+        if part is None:
+            continue
+        case.progress.stage("trying an earlier answer", f"explanation {other.id} ({other.test})")
+        if oracle.tree_outcome(part.variants.bad).verdict is not Verdict.FAIL:
+            continue
+        if oracle.tree_outcome(part.variants.tree(undone)).passed:
+            return part
     return None
 
 

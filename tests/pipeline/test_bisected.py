@@ -137,7 +137,7 @@ def test_what_was_mended_before_the_test_turned_red_for_good_is_not_the_answer(
     assert (found.range.good, found.range.bad) == (commits[3], commits[4])
 
 
-def test_where_one_test_turned_red_the_next_is_asked_first(tmp_path: Path) -> None:
+def test_what_a_bisection_left_is_the_answer_of_other_tests_too(tmp_path: Path) -> None:
     """Each of several red tests was bisected anew (kramdown, pluggy)."""
     path = tmp_path / "repository"
     commits = _history(path)
@@ -149,12 +149,32 @@ def test_where_one_test_turned_red_the_next_is_asked_first(tmp_path: Path) -> No
     authored_git(path, "commit", "-q", "-m", "as tests of pytest")
     settings = Settings(path, range=f"{commits[0]}..HEAD", python=sys.executable)
     heard = _Heard()
+    [found] = explain(settings, heard)
+    assert (found.range.good, found.range.bad) == (commits[BREAKS - 1], commits[BREAKS])
+    assert {change.file for change in found.root} == {"table.txt"}
+    assert found.also == ("test_table.py::test_two",)
+    assert len(heard.bisected) == 1
+
+
+def test_two_tests_of_a_runner_that_names_what_fails_are_bisected_once(tmp_path: Path) -> None:
+    """The second one is asked by itself, at the end of the part that the first one's bisection left."""
+    path = tmp_path / "repository"
+    commits = _history(path)
+    body = "".join(f"        {line}\n" for line in CHECK.strip().splitlines())
+    both = "".join(f"    def test_{name}(self):\n{body}\n" for name in ("one", "two"))
+    both = f"import unittest\n\n\nclass T(unittest.TestCase):\n{both}"
+    (path / "test_table.py").write_text(both.replace("sys.exit(", "raise OSError("))
+    authored_git(path, "add", "-A")
+    authored_git(path, "commit", "-q", "-m", "as tests of unittest")
+    settings = Settings(path, range=f"{commits[0]}..HEAD", python=sys.executable)
+    heard = _Heard()
     one, two = explain(settings, heard)
     assert one.range == two.range
-    assert {change.file for change in (*one.root, *two.root)} == {"table.txt"}
     assert one.root == two.root
-    first, second = heard.bisected
-    assert 0 < second < first
+    assert two.minimal
+    assert any("repairs this test too" in note for note in two.remarks)
+    assert heard.bisected[1] == 0
+    assert two.runs.tests < one.runs.tests
 
 
 def test_a_test_that_came_last_is_run_on_all_versions(tmp_path: Path) -> None:
