@@ -84,7 +84,10 @@ _WARNINGS = Setting(
     " `-vet=off`); `explain` does so by itself where a version does not build otherwise",
 )
 _SANDBOX = Setting(one_of(Sandbox), "what holds builds and tests; see reliability.md")
-_NETWORK = Setting(FLAG, "builds and tests in a sandbox have the network")
+_NETWORK = Setting(
+    FLAG,
+    "builds and tests in a sandbox have the network, and as root may set it up in any (`CAP_NET_ADMIN`)",
+)
 _WRITABLE = Setting(TEXTS, "more directories that builds and tests in a sandbox may write to")
 _PASS = Setting(TEXTS, "variables that tests and builds get although they look secret")
 _CONTAINER = Setting(

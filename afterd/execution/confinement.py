@@ -41,18 +41,22 @@ class Means(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What holds programs, the places they may write to, and whether they have the network."""
+    """What holds programs, the places they may write to, and whether they have the network. ``network_admin``: one that
+    runs as root may also change how the network is set up; a project's test took the machine's own interface down.
+    """
 
     means: Means = Means.NOTHING
     writable: tuple[Path, ...] = ()
     network: bool = False
+    network_admin: bool = False
 
     @property
     def key(self) -> str:
         """What outcomes depend on, for cache keys; empty where nothing holds."""
+        admin = "network admin" if self.network_admin else ""
         if self.means is Means.NOTHING:
-            return ""
-        return f"{self.means.value} {'network' if self.network else 'alone'}"
+            return admin
+        return f"{self.means.value} {admin or ('network' if self.network else 'alone')}"
 
     def describe(self) -> str:
         """What held, as a sentence of an answer."""
@@ -104,13 +108,13 @@ def strongest_confinement(
     if not bubblewrap_trouble():
         return Confinement(Means.BUBBLEWRAP, places, network)
     if landlock_version() and not (required and not network):
-        return Confinement(Means.LANDLOCK, places, network=True)
+        return Confinement(Means.LANDLOCK, places, network=True, network_admin=network)
     if required:
         raise SandboxError(
             f"A sandbox was required, and there is none: {bubblewrap_trouble()}. Install bubblewrap (Debian:"
             " apt-get install bubblewrap), or set sandbox to auto or off."
         )
-    return Confinement()
+    return Confinement(network_admin=network)
 
 
 @functools.cache

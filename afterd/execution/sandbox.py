@@ -237,6 +237,7 @@ def _request(
         "outputs": [os.fsencode(directory / name) for name in names],
         "fixed_addresses": command.fixed_addresses,
         "landlock": landlock_version() if held.means is Means.LANDLOCK else 0,
+        "network_admin": held.network_admin or held.means is Means.BUBBLEWRAP,
         "writable": [os.fsencode(path) for path in (*held.writable, directory)],
         "limits": _kernel_limits(limits),
         "timeout": limits.timeout,

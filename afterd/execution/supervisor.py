@@ -48,7 +48,9 @@ else:
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
+PR_CAPBSET_DROP = 24
 PR_SET_CHILD_SUBREAPER = 36
+CAP_NET_ADMIN = 12
 ADDR_NO_RANDOMIZE = 0x0040000
 
 FIRST_TICK = 0.01
@@ -251,6 +253,8 @@ def _become(
     os.write(report, b"F" if fixed else b"-")
     source = os.open(request["stdin"], os.O_RDONLY)
     os.chdir(request["cwd"])
+    if not request["network_admin"] and libc is not None:
+        libc.prctl(PR_CAPBSET_DROP, CAP_NET_ADMIN, 0, 0, 0)  # refused to whom it gives nothing
     if request["landlock"] and libc is not None:
         hold(libc, request["landlock"], request["writable"])
     for target, descriptor in enumerate((source, outputs[0], outputs[-1])):

@@ -169,7 +169,7 @@ def opened_workspace(
     with ExitStack() as stack:
         asked = stack.enter_context(_locked_state(state / "slots.lock", doing, waiting))
         held = _held_confinement(settings, state, stack.enter_context(scratch()))
-        stack.enter_context(confined_programs(held or Confinement()))
+        stack.enter_context(confined_programs(held or Confinement(network_admin=settings.network)))
         store = stack.enter_context(_closing_store(open_store(state / "afterd.db")))
         objects = open_objects(repository)
         slots = [  # a pygit2 repository is used by one thread at a time
@@ -214,7 +214,7 @@ def _held_confinement(settings: Settings, state: Path, temporary: Path) -> Confi
     if settings.executor != LOCAL:
         if required:
             raise SandboxError("A sandbox is required, and other machines' workers have none.")
-        return Confinement()
+        return Confinement(network_admin=settings.network)
     own = [state / name for name in _WRITTEN]
     for folder in own:
         folder.mkdir(exist_ok=True)

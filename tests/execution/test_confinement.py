@@ -168,6 +168,37 @@ def test_what_it_costs_is_little(held: Means, tmp_path: Path) -> None:
     assert spent() - plain < 0.020, held
 
 
+CAPABILITIES = "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('CapEff')))"
+NET_ADMIN = 1 << 12
+
+
+def _may_set_up_the_network(tmp_path: Path) -> bool:
+    return bool(
+        int(ran(tmp_path, sys.executable, "-c", CAPABILITIES).stdout.text(), 16) & NET_ADMIN
+    )
+
+
+def test_a_test_of_root_s_does_not_set_up_the_network(tmp_path: Path) -> None:
+    """A test of cloud-init's ended with `ip link set dev eth0 down`, of the machine that explained it."""
+    status = Path("/proc/self/status")
+    if not status.exists() or not _capabilities(status.read_text()) & NET_ADMIN:
+        pytest.skip("who runs this has no such right")
+    (tmp_path / "slot").mkdir()
+    assert not _may_set_up_the_network(tmp_path), "without a sandbox"
+    for means in (Means.LANDLOCK, Means.NOTHING):
+        with confined_programs(Confinement(available(means), (tmp_path / "slot",))):
+            assert not _may_set_up_the_network(tmp_path)
+        asked = Confinement(means, (tmp_path / "slot",), network=True, network_admin=True)
+        with confined_programs(asked):
+            assert _may_set_up_the_network(tmp_path)
+        assert asked.key.endswith("network admin")
+
+
+def _capabilities(status: str) -> int:
+    [line] = [line for line in status.splitlines() if line.startswith("CapEff:")]
+    return int(line.split()[1], 16)
+
+
 def test_the_strongest_there_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(confinement, "bubblewrap_trouble", lambda: "")
     assert strongest_confinement([tmp_path], network=False, required=True).means is Means.BUBBLEWRAP
@@ -177,7 +208,7 @@ def test_the_strongest_there_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     with pytest.raises(SandboxError, match="apt-get install bubblewrap"):
         strongest_confinement([tmp_path], network=False, required=True)
     monkeypatch.setattr(confinement, "landlock_version", lambda: 0)
-    assert strongest_confinement([tmp_path], network=True, required=False) == Confinement()
+    assert strongest_confinement([tmp_path], network=False, required=False) == Confinement()
     assert "not held" in Confinement().describe()
 
 

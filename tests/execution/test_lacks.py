@@ -31,6 +31,9 @@ from afterd.execution.failures.lacks import lack_of
         ("a/b.go:12:2: no required module provides package x.org/toml; to add it:\n\tgo get x.org/toml", "go",
          "This machine lacks the Go module x.org/toml; get what go.mod asks for, where that can be reached:"
          " `go mod download`."),
+        ("RTNETLINK answers: Operation not permitted", "python3",
+         "The test lacks the right CAP_NET_ADMIN; where afterd runs as root, `network = true` in afterd.toml leaves it"
+         " to builds and tests."),
         ("Error: Cannot find module './lib/moved'", "npm", ""),
         ("No module named 'own'", "python3", ""),
         ("assert 1 == 2", "python3", ""),

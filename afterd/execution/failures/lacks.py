@@ -41,6 +41,9 @@ _OF_GO = re.compile(
     re.MULTILINE,
 )
 _PYTHON = re.compile(r"(?:python|pypy|pytest|py\.test)[\d.]*")
+_NETWORK_ADMIN = re.compile(
+    r"RTNETLINK answers: Operation not permitted|\bSIOCS\w+\)?: Operation not permitted"
+)
 _LIBRARY = re.compile(r"(lib[\w.+-]+\.so[\w.]*): cannot open shared object file")
 
 _OF_FIXTURE = {
@@ -211,6 +214,9 @@ def _plugin(said: str) -> str:
 
 def _program(said: str) -> Lack | None:
     """A library or a program that the system does not have, or a package of another language."""
+    if _NETWORK_ADMIN.search(said):
+        advice = "where afterd runs as root, `network = true` in afterd.toml leaves it to builds and tests"
+        return Lack("CAP_NET_ADMIN", "the right", advice=advice, where="The test")
     if match := _OF_NODE.search(said):
         advice = "install what package.json asks for: `npm install`"
         return Lack(match[1], "the package", advice=advice, where="The folder node_modules")
