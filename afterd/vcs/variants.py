@@ -12,7 +12,7 @@ reverting everything the good one, exactly.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
 
@@ -32,7 +32,9 @@ from afterd.model.change import (
 from afterd.model.inside import outer_hunks
 from afterd.vcs.hunks import split_lines, undone_lines
 from afterd.vcs.object_store import open_store
-from afterd.vcs.paths import path_bytes
+from afterd.vcs.paths import path_bytes, path_text
+from afterd.vcs.renamed import Renamed, renamed_names
+from afterd.vcs.tokens import Language, language_of
 from afterd.vcs.trees import Entry, TreeEditor, TreeReader, store_object
 
 # Forms that replace a file's tree entry altogether: path, mode and content go together.
@@ -60,12 +62,28 @@ class Variants:
         self._reader = reader
         self._files: dict[ChangeId, _ChangedFile] = {}
         self._trees: dict[ChangeSet, str] = {frozenset(): self.bad}
+        self._changes = changes
         by_file: dict[str, list[Change]] = defaultdict(list)
         for change in changes.changes:
             by_file[change.file].append(change)
         for group in by_file.values():
             file = _ChangedFile(reader, self.good, self.bad, group)
             self._files.update((change.id, file) for change in group)
+
+    @cached_property
+    def renamed(self) -> Renamed:
+        """The names that are other ones now."""
+        return renamed_names(self._changes.changes, *self._texts())
+
+    def _texts(self) -> Iterator[Callable[[str], bytes | None]]:
+        def reading(tree: str) -> Callable[[str], bytes | None]:
+            def read(path: str) -> bytes | None:
+                entry = self._reader.lookup(tree, path_bytes(path))
+                return self._reader.read(entry.id) if entry is not None and entry.is_file else None
+
+            return read
+
+        yield from map(reading, (self.good, self._base))
 
     def tree(self, reverted: ChangeSet) -> str:
         """The tree id of the bad version with ``reverted`` undone.
@@ -97,8 +115,9 @@ class Variants:
         kept: list[Placed] = []  # where a file keeps its place of the bad version
         restored: list[Placed] = []
         editor = TreeEditor(self._reader, self._base)
+        standing = self.renamed.standing(reverted)
         for file, own in self._touched(reverted):
-            placed, back = file.under(own)
+            placed, back = file.under(own, self.renamed, standing)
             (restored if back else kept).append(placed)
             editor.remove(file.bad_path)
         for path, entry in (*kept, *restored):  # in this order: what is put back wins
@@ -129,16 +148,22 @@ class _ChangedFile:
         self._good = reader.lookup(good, self.good_path)
         self._text = reader.lookup(good, self._origin)
         self._bad = reader.lookup(bad, self.bad_path)
-        self._known: dict[ChangeSet, tuple[Placed, bool]] = {}
+        self._known: dict[tuple[ChangeSet, frozenset[bytes]], tuple[Placed, bool]] = {}
 
-    def under(self, reverted: ChangeSet) -> tuple[Placed, bool]:
-        """Path and entry with ``reverted`` undone, and whether the path is the good version's."""
-        if reverted not in self._known:
+    def under(
+        self, reverted: ChangeSet, renamed: Renamed, standing: frozenset[bytes]
+    ) -> tuple[Placed, bool]:
+        """Path and entry with ``reverted`` undone, and whether the path is the good version's. Of the names that
+        are other ones now these stay so.
+        """
+        if (reverted, standing) not in self._known:
             chosen = [change for change in self._changes if change.id in reverted]
-            self._known[reverted] = self._placed(chosen)
-        return self._known[reverted]
+            self._known[reverted, standing] = self._placed(chosen, renamed, standing)
+        return self._known[reverted, standing]
 
-    def _placed(self, reverted: Sequence[Change]) -> tuple[Placed, bool]:
+    def _placed(
+        self, reverted: Sequence[Change], renamed: Renamed, standing: frozenset[bytes]
+    ) -> tuple[Placed, bool]:
         forms = {change.form for change in reverted}
         moved = ChangeForm.RENAMED in forms
         path = self.good_path if moved else self.bad_path
@@ -158,7 +183,10 @@ class _ChangedFile:
         ]
         if not hunks:
             return (path, Entry(mode, self._bad.id)), moved
-        content = b"".join(undone_lines(self._good_lines, self._bad_lines, hunks))
+        good = self._good_lines
+        if standing and language_of(path_text(self.bad_path)) is Language.C:
+            good = [renamed.in_new_names(line, standing) for line in good]
+        content = b"".join(undone_lines(good, self._bad_lines, hunks))
         return (
             path,
             Entry(mode, store_object(self._reader.repository, ObjectType.BLOB, content)),

@@ -122,8 +122,12 @@ def _closure(workspace: Workspace, wanted: Range, ends: Sequence[RecordedRun]) -
         return read
 
     variants = wanted.variants
+    good = reading(variants.good)
+
+    def in_new_names(path: str) -> bytes | None:
+        text = good(path)
+        return None if text is None else variants.renamed.in_new_names(text)
+
     return Closure(
-        *change_names(
-            wanted.changes.live, reading(variants.good), reading(variants.bad), built.lack_both_of
-        )
+        *change_names(wanted.changes.live, in_new_names, reading(variants.bad), built.lack_both_of)
     )
