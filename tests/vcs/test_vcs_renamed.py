@@ -6,7 +6,9 @@ from pathlib import Path
 
 from made_repositories import Made, read_listing, texts
 
+from afterd.causality.deltas.closure import Closure
 from afterd.model.change import ChangeList
+from afterd.vcs.c_names import change_names
 from afterd.vcs.diff import changes_between
 from afterd.vcs.variants import Variants
 
@@ -70,3 +72,24 @@ def test_a_name_that_is_still_there_or_became_two_is_none_of_these(tmp_path: Pat
     two = BAD.replace("at = text_skip", "at = pass_over")
     variants, _ = variants_of(Made(tmp_path / "two"), GOOD, two)
     assert b"skip" not in variants.renamed.names
+
+
+def test_what_was_altered_beside_a_new_name_asks_for_none_of_its_uses(tmp_path: Path) -> None:
+    variants, changes = variants_of(Made(tmp_path / "r"), GOOD, BAD)
+    old, new = variants.renamed.in_new_names(GOOD.encode()), {"a.c": BAD.encode()}
+    before, after = (
+        Closure(*change_names(changes.changes, {"a.c": text}.get, new.get))
+        for text in (GOOD.encode(), old)
+    )
+    (guilty,) = [frozenset([each.id]) for each in changes.changes if "<= end" in each.patch]
+    assert before.needed(guilty)
+    assert not any(after.needed(frozenset([change])) for change in changes.ids)
+
+
+def test_a_name_of_a_file_that_was_deleted_stays_as_it_was(tmp_path: Path) -> None:
+    made = Made(tmp_path / "r")
+    more = "int skip_all(void)\n{\n    return skip(7);\n}\n"
+    good = made.commit(texts(a__c=GOOD, b__c=more))
+    bad = made.commit(texts(a__c=BAD))
+    changes = changes_between(made.repository, good, bad)
+    assert b"skip" not in Variants(made.repository, good, bad, changes).renamed.names

@@ -1,7 +1,8 @@
 """Which function of the good version is the same function as one of the failing version.
 
-In C it has the same name. A C++ name holds the types of the parameters and the arguments of the
-template, so that a parameter more, or another type, gives the same function a new one.
+In C it has the same name; of two names that only one version has each, the one whose head stood where
+the other's stands. A C++ name holds the types of the parameters and the arguments of the template, so
+that a parameter more, or another type, gives the same function a new one.
 """
 
 from __future__ import annotations
@@ -39,7 +40,12 @@ class FunctionPairs:
 
     def of(self, view: FunctionView) -> FunctionView | None:
         """The same function of the good version; None where that is not known."""
-        return self._named(view) or self._met.get(view.name) or self._declared(view)
+        return (
+            self._named(view)
+            or self._met.get(view.name)
+            or self._declared(view)
+            or self._renamed(view)
+        )
 
     def is_new(self, view: FunctionView) -> bool:
         """Whether the good version has no function of this very name."""
@@ -80,6 +86,31 @@ class FunctionPairs:
         there = self._unnamed_there.get((file, plain_name(view)), [])
         return there[0] if len(here) == len(there) == 1 else None
 
+    def _renamed(self, view: FunctionView) -> FunctionView | None:
+        """The function whose head stood where this one's stands, where a line of either is one of the other's."""
+        if self._good.has(view.name):
+            return None
+        file, line = self._lines.to_good(view.location.file, view.location.line)
+        for other in self._unnamed_there_by_place.get((file, line), []):
+            if not self._bad.has(other.name) and self._share_a_line(view, other):
+                return other
+        return None
+
+    def _share_a_line(self, view: FunctionView, other: FunctionView) -> bool:
+        to_good, there = self._lines.to_good, _lines(other)
+        return any(
+            self._lines.is_kept(file, line) and to_good(file, line) in there
+            for file, line in _lines(view)
+        )
+
+    @cached_property
+    def _unnamed_there_by_place(self) -> dict[tuple[str, int], list[FunctionView]]:
+        found: dict[tuple[str, int], list[FunctionView]] = {}
+        for views in self._unnamed_there.values():
+            for view in views:
+                found.setdefault((view.location.file, view.location.line), []).append(view)
+        return found
+
     @cached_property
     def _unnamed_here(self) -> dict[_Declared, list[FunctionView]]:
         return _without_namesake(self._bad, self._good)
@@ -95,6 +126,16 @@ def _source(view: FunctionView) -> str:
     path = module.source
     path = path if path.startswith("/") else f"{module.directory}/{path}"
     return view.unit.relative(Location(path, 1)).file
+
+
+def _lines(view: FunctionView) -> set[tuple[str, int]]:
+    """The lines of a function's instructions."""
+    places = (
+        view.place(number, instruction)
+        for number, block in enumerate(view.function.blocks)
+        for instruction in range(len(block.instructions))
+    )
+    return {(place.file, place.line) for place in places if place.line != view.location.line}
 
 
 def plain_name(view: FunctionView) -> str:
