@@ -177,6 +177,45 @@ def test_what_was_not_executed_is_not_asked(tmp_path: Path, program: Program) ->
         assert found["changes"]["executed"] == 2
 
 
+ENDED = """\
+'use strict';
+const test = require('node:test');
+const assert = require('node:assert');
+const { fork } = require('node:child_process');
+
+test('adds and doubles', async () => {
+  const child = fork(require.resolve('../lib/worker.js'));
+  const sum = await new Promise((resolve) => { child.once('message', resolve); });
+  child.kill('SIGTERM');
+  await new Promise((resolve) => { child.once('exit', resolve); });
+  assert.strictEqual(sum, 14);
+});
+"""
+WORKER = """\
+'use strict';
+const ops = require('./ops.js');
+
+process.send(ops.f3(1) + ops.f7(1));
+setInterval(() => {}, 1000);
+"""
+
+
+def test_a_process_that_its_parent_ends_is_counted(tmp_path: Path) -> None:
+    """Vitest runs tests in processes that it ends with SIGTERM, and nothing was counted (ohash)."""
+    if shutil.which("node") is None:
+        pytest.skip("needs node")
+    path = tmp_path / "r"
+    good = {**dict(JS.files), JS.path: JS.source(changed=False), JS.test_path: ENDED}
+    for name in (JS.path, JS.test_path):
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+    repository(path, {**good, "lib/worker.js": WORKER}, {JS.path: JS.source(changed=True)})
+    done = afterd("explain", "--format", "json", cwd=path)
+    assert done.status == 0, done.err
+    [found] = json.loads(done.out)["explanations"]
+    assert [change["id"] for change in found["root"]] == [f"c{GUILTY + 1}"], found
+    assert found["changes"]["executed"] == 2
+
+
 LEFT = """package p;
 
 public class Left {

@@ -1,6 +1,7 @@
 """The failing test and the green one run with the language's own coverage, where no tracer reads it.
 
-Only the environment is set, so that the project's own commands stay as they are: ``NODE_V8_COVERAGE``,
+Only the environment is set, so that the project's own commands stay as they are: ``NODE_V8_COVERAGE`` (and a file
+that Node loads first),
 ``GOFLAGS``, ``RUSTFLAGS`` with ``LLVM_PROFILE_FILE``, ``JAVA_TOOL_OPTIONS``, what has Ruby and PHP load a file
 first, and a ``PATH`` on which Swift's programs are asked to count. The counts tell which changes were executed and
 which functions went another way than in green.
@@ -22,6 +23,7 @@ from afterd.compare.coverage.scopes import is_known
 from afterd.compare.coverage.variant_text import VariantText
 from afterd.errors import ToolchainError, TraceError
 from afterd.execution.build import Builder
+from afterd.execution.environment import NODE_OPTIONS
 from afterd.execution.failures.java import java_places, meant_source
 from afterd.execution.recipe import Recipe
 from afterd.execution.sandbox import run
@@ -182,6 +184,8 @@ def _environment(recipe: Recipe, root: Path, into: Path, of: frozenset[str]) -> 
 
     if "js" in of:
         extra["NODE_V8_COVERAGE"] = str(into / "v8")
+        options = recipe.scrubbed(recipe.extra).get(NODE_OPTIONS, "")
+        extra[NODE_OPTIONS] = f'{options} --require "{counters}/afterd_counts.cjs"'.strip()
     if "go" in of:
         added("GOFLAGS", f"-covermode=count -coverpkg=./... -coverprofile={into / 'go'}")
     if "rust" in of:
