@@ -185,7 +185,9 @@ class _ChangedFile:
             return (path, Entry(mode, self._bad.id)), moved
         good = self._good_lines
         if standing and language_of(path_text(self.bad_path)) is Language.C:
-            good = [renamed.in_new_names(line, standing) for line in good]
+            good = list(good)
+            for own in (slice(each.old.before, each.old.before + each.old.count) for each in hunks):
+                good[own] = [renamed.in_new_names(line, standing) for line in good[own]]
         content = b"".join(undone_lines(good, self._bad_lines, hunks))
         return (
             path,
