@@ -131,11 +131,13 @@ class Corrections:
         count: int = 500,
         *,
         patient: bool = False,
+        repairs: Iterable[Diagnosis] = (),
     ) -> Found:
         """Minimal sets of statements to drop, smallest (lightest) first, none above ``size``.
 
         It ends early where several sets need frontiers, unless it is ``patient``: those sides must
-        be encoded first, and what was found until then may be too small.
+        be encoded first, and what was found until then may be too small. ``repairs`` are known to
+        be some, and are not asked about.
         """
         by_selector = _by_selector(encoded)
         selectors = sorted(by_selector)
@@ -156,6 +158,7 @@ class Corrections:
             size=size,
             count=count,
             patient=patient,
+            repairs=_selected(repairs, encoded),
         )
         if isinstance(reply, str):
             return Found(complete=False, reason=reply)
@@ -256,6 +259,16 @@ def _by_selector(encoded: Encoded) -> dict[Literal, Statement]:
         if selector not in found or statement.conditional:
             found[selector] = statement
     return found
+
+
+def _selected(repairs: Iterable[Diagnosis], encoded: Encoded) -> list[list[Literal]]:
+    """The selectors of those sets of which each statement is in the formula."""
+    statements = encoded.statements
+    return [
+        [statements[statement] for statement in repair]
+        for repair in repairs
+        if all(statement in statements for statement in repair)
+    ]
 
 
 def merged_formulas(parts: Sequence[Encoded]) -> Encoded:

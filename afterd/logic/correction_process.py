@@ -123,6 +123,7 @@ class Session:
         self.opened.clear()
         if not cores:
             self.settled.clear()
+        self.settled.update(map(frozenset, request["repairs"]))
         needs: dict[int, None] = {}
         needy = 0
         found = {"sets": sets, "cores": cores, "complete": False, "reason": "", "finished": 0}

@@ -47,9 +47,7 @@ def bugassist(
             too_many = str(refused)
         else:
             too_many = ""
-            found = solver.enumerate(encoded, weights, size=1)
-            if not found.finished:
-                found = replace(found, diagnoses=tuple(dict.fromkeys((*found.diagnoses, *known))))
+            found = solver.enumerate(encoded, weights, size=1, repairs=known)
     if too_many:
         solver.restart()
         if not known:
@@ -57,8 +55,9 @@ def bugassist(
         reason = _ONCE.format(part="", why=too_many)
         return Report(name, ordered_diagnoses(known, weights), reason, (tuple(known),), weights)
     if found.finished and size > 1:
-        larger = solver.enumerate(encoded, weights, found.cores, size)
+        larger = solver.enumerate(encoded, weights, found.cores, size, repairs=known)
         found = larger if larger.finished else replace(found, reason=larger.reason)
+    found = replace(found, diagnoses=tuple(dict.fromkeys((*found.diagnoses, *known))))
     said = dict.fromkeys(note for formula in formulas for note in formula.notes)
     notes = (*said, *solver.encoding.notes)
     reason = found.reason
