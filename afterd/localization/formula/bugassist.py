@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from afterd.limits import DEMAND, LOGIC
@@ -34,20 +35,22 @@ def bugassist(
 
     Single statements are asked for with all the time there is: some of them without the others say little.
     Where all paths are too many, ``paths_leaving_once`` are the answer; where they are many, those are asked about
-    first, and what they said stays where the time for all is up.
+    first, and what they said stays where the time for all is up: with an answer from them this input has no more
+    than its own part of the time, and another input has an answer, too.
     """
     name = "BA" if weights is None else "BA+CW"
     known: Sequence[Diagnosis] = ()
-    with solver.pressed():
-        try:
+    try:
+        with solver.pressed():
             formulas = [subject.all_paths() for subject in subjects]
             known = _repaired_by_few(subjects, formulas, solver, weights)
+        with nullcontext() if known else solver.pressed():
             encoded = encoded_together(formulas, solver)
-        except TooLargeError as refused:
-            too_many = str(refused)
-        else:
-            too_many = ""
             found = solver.enumerate(encoded, weights, size=1, repairs=known)
+    except TooLargeError as refused:
+        too_many = str(refused)
+    else:
+        too_many = ""
     if too_many:
         solver.restart()
         if not known:
