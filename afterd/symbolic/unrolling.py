@@ -120,7 +120,9 @@ class Program:
         """
         limits = bounds or self.bounds
         about = min(instances, limits.symbolic)
-        limits = replace(limits, records=limits.once or (about <= DEMAND.whole and instances <= DEMAND.short_run))
+        limits = replace(
+            limits, records=limits.once or (about <= DEMAND.whole and instances <= DEMAND.short_run)
+        )
         start = instances - about
         asked = (given, expectation, limits.doubts_premises)
         before = self.beginnings.get(start) if start and self.begun == asked else None

@@ -141,23 +141,42 @@ int main(int argc, char **argv)
 """
 
 
-class OneQuestion(Corrections):
-    """A solver that has no time any more after its first answer."""
-
-    def enumerate(self, *given: object, **wanted: object) -> Found:
-        found = super().enumerate(*given, **wanted)  # type: ignore[arg-type]
-        self.begin(0.0)
-        return found
-
-
 def test_what_they_said_stays_where_the_time_for_all_is_up(tmp_path: Path) -> None:
     file = tmp_path / "nested.c"
     file.write_text(NESTED)
     run = FailingRun(loaded(file), Input(("ab",)), Expectation((Event("%d\n", (2,)),), 0))
     assert run.all_paths().instances > (1 + DEMAND.factor) * run.length
-    with OneQuestion() as solver:
+    with Corrections() as solver:
+        solver.begin(0.0, 60.0)  # what few paths say has all the time, and all paths none
         found = bugassist([run], solver)
     wrong = next(at for at, line in enumerate(NESTED.splitlines(), start=1) if "sum += 3;" in line)
     assert ("nested.c", wrong) in single(found), found
     assert "the time for it is up" in found.reason
     assert found.finished == 0
+
+
+class Noted(Corrections):
+    """A solver that notes how much time each question may take, and what was known before."""
+
+    def enumerate(self, *given: object, **wanted: object) -> Found:
+        noted.append((self.left, wanted.get("repairs", ())))
+        return super().enumerate(*given, **wanted)  # type: ignore[arg-type]
+
+
+noted: list[tuple[float, object]] = []
+
+
+def test_with_an_answer_by_few_paths_an_input_has_its_own_part_of_the_time(tmp_path: Path) -> None:
+    """scribe: all paths of the first input took all the time there was, and the second one had no answer."""
+    file = tmp_path / "nested.c"
+    file.write_text(NESTED)
+    run = FailingRun(loaded(file), Input(("ab",)), Expectation((Event("%d\n", (2,)),), 0))
+    noted.clear()
+    with Noted() as solver:
+        solver.begin(60.0, 1_000.0)
+        found = bugassist([run], solver)
+    (few, nothing), (every, known), *_ = noted
+    assert few > 60.0 >= every
+    assert not nothing
+    assert known
+    assert single(found) >= {s.line for one in known for s in one}  # type: ignore[attr-defined]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from formula_programs import loaded
 
+from afterd.limits import DEMAND
 from afterd.localization.formula.bugassist import bugassist
 from afterd.logic import Corrections
 from afterd.model.term import Const, Read, bitvec
@@ -96,6 +97,24 @@ def test_a_record_is_copied_from_and_to_another_element_in_a_repair(
         found = bugassist([run], solver)
     lines = {s.line[1] for one in found.diagnoses if len(one) == 1 for s in one}
     assert PLACE in lines, found
+
+
+def test_few_paths_of_a_long_run_copy_records_from_and_to_another_element(tmp_path: Path) -> None:
+    """scribe, `F_COND_1`: lines are sorted by copying them, and of a run of more than 1,000 instructions each copy
+    went from and to where the run had it.
+    """
+    longer = "for (place = 0; place < 300; place++)\n        count += place;\n    place = at + 1;"
+    text = CHOSEN.replace("COPIED", f"{longer}\n    chosen = marks[place];")
+    file = tmp_path / "marks.c"
+    file.write_text(text.replace("SHOWN", "chosen.best"))
+    run = FailingRun(loaded(file), Input(("1",)), Expectation((Event("%d\n", (20,)),), 0))
+    assert run.length > DEMAND.whole
+    with Corrections() as solver:
+        found = solver.enumerate(solver.encoding.encode(run.paths_leaving_once()), size=1)
+    wrong = next(
+        at for at, line in enumerate(file.read_text().splitlines(), 1) if "   place = at" in line
+    )
+    assert wrong in {s.line[1] for one in found.diagnoses for s in one}, found
 
 
 def test_writes_are_cut_where_another_one_begins_or_ends() -> None:
