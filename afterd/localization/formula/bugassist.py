@@ -103,14 +103,21 @@ def _repaired_by_few(
     weights: Mapping[Line, int] | None,
 ) -> Sequence[Diagnosis]:
     """Single statements that repair the inputs by paths that leave the runs' ways once at a time; none where all
-    paths are so few that they are asked about as soon. Raises TooLargeError.
+    paths are so few that they are asked about as soon, or where these are too many clauses: all paths of a long run
+    copy no record elsewhere, so they may be fewer. Raises TooLargeError.
     """
     whole = tuple(subject.windows()[-1] for subject in subjects)
     if sum(formula.instances for formula in every) <= (1 + DEMAND.factor) * sum(whole):
         return ()
     look_back(subjects, whole)
-    found, _ = _single_statements(subjects, solver, weights)
-    solver.restart()
+    try:
+        found, _ = _single_statements(subjects, solver, weights)
+    except TooLargeError:
+        if solver.over:
+            raise
+        return ()
+    finally:
+        solver.restart()
     return found.diagnoses
 
 

@@ -11,7 +11,7 @@ from formula_programs import loaded
 from afterd.limits import DEMAND
 from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.report import Line, Report
-from afterd.logic import Corrections, Found, TooLargeError
+from afterd.logic import Corrections, Found, ProgramFormula, TooLargeError
 from afterd.symbolic.failing import FailingRun
 from afterd.symbolic.frames import Bounds
 from afterd.symbolic.observing import Event, Expectation
@@ -180,3 +180,21 @@ def test_with_an_answer_by_few_paths_an_input_has_its_own_part_of_the_time(tmp_p
     assert not nothing
     assert known
     assert single(found) >= {s.line for one in known for s in one}  # type: ignore[attr-defined]
+
+
+class TooManyClauses(FailingRun):
+    """A run of which few paths are too many clauses."""
+
+    def paths_leaving_once(self) -> ProgramFormula:
+        raise TooLargeError("its formula has more clauses than are encoded")
+
+
+def test_all_paths_are_asked_about_where_few_are_too_many_clauses(tmp_path: Path) -> None:
+    file = tmp_path / "nested.c"
+    file.write_text(NESTED)
+    expected = Expectation((Event("%d\n", (2,)),), 0)
+    run = TooManyClauses(loaded(file), Input(("ab",)), expected)
+    with Corrections() as solver:
+        found = bugassist([run], solver)
+    assert found.finished
+    assert found.diagnoses
