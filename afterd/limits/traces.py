@@ -56,7 +56,7 @@ class PythonPairLimits:
 
     rows: int = 4_000  # of one activation
     targets: int = 40  # rows in which the targets of a loop are bound
-    activations: int = 60  # of one function
+    asked_rows: int = 20_000  # of the activations of one function, or of one's calls, that are held against green's
     sequenced: int = 400  # calls of one frame that are aligned as sequences; more by their ordinal
     green_rows: int = 400  # looked at for one question about what did not happen
     altered_rows: int = 400  # of one change, that are held against the other run's

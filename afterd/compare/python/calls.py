@@ -11,9 +11,10 @@ are not its own, by stores and by calls into code that is not followed.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import accumulate
 
 from afterd.compare.python.absence import Ties, is_special, targets
 from afterd.compare.python.alignment import Alignment
@@ -163,7 +164,7 @@ class Calls:
 
     def _origin(self, below: Sequence[Frame]) -> Conduct:
         """Of what did other things on the same: whether a call below it did already."""
-        calls = islice(self._comparable_calls(below), PYTHON_PAIR.activations)
+        calls = _some_frames(list(self._comparable_calls(below)))
         return Conduct.PASSED if any(self.of(each) in _PARTED for each in calls) else Conduct.PARTED
 
     def _comparable_calls(self, below: Sequence[Frame]) -> Iterator[Frame]:
@@ -397,8 +398,14 @@ def _is_plain(deed: Deed) -> bool:
 
 
 def _some_frames(frames: Sequence[Frame]) -> Sequence[Frame]:
-    half = PYTHON_PAIR.activations // 2
-    return frames if len(frames) <= PYTHON_PAIR.activations else [*frames[:half], *frames[-half:]]
+    """The first and the last activations of so many, as many as there is time to read."""
+    read = list(accumulate(len(frame.rows) for frame in frames))
+    if not read or read[-1] <= PYTHON_PAIR.asked_rows:
+        return frames
+    half = PYTHON_PAIR.asked_rows // 2
+    first = max(bisect_right(read, half), 1)
+    last = max(bisect_right(read, read[-1] - half), first)
+    return [*frames[:first], *frames[last:]]
 
 
 def _by_place(deeds: Iterable[Deed]) -> dict[str, list[Deed]]:

@@ -56,7 +56,11 @@ class Deed:
 
 def in_container(deed: Deed) -> bool:
     """Whether it is a store into a list, dict or set: ``d.update(…)`` is ``d[k] = …`` as well."""
-    return deed.place.startswith("[]")
+    return _is_inside(deed.place)
+
+
+def _is_inside(where: str) -> bool:
+    return where.startswith("[]")
 
 
 def called_for_effect(deed: Deed) -> bool:
@@ -157,11 +161,22 @@ class Deeds:
             )
             below = (each for child in frame.children for each in self._writes(child))
             merged = sorted([*rows, *below], key=lambda each: each.row)
-            found = list(
-                islice((w for each in merged for w in self._seen_of(each, frame)), PYTHON_PAIR.rows)
-            )
+            found = list(islice(self._seen(merged, frame), PYTHON_PAIR.rows))
             self._known[frame.number] = found
         return found
+
+    def _seen(self, writes: Sequence[_Write], frame: Frame) -> Iterator[_Write]:
+        """The stores that others see, also those into a container that was made here and is held by what they see."""
+        held = set[int]()
+        for write in writes:
+            seen = list(self._seen_of(write, frame))
+            yield from seen
+            owner = None if isinstance(write.owner, Unknown) else identity(write.owner)
+            if not seen and _is_inside(write.where) and owner in held:
+                yield write
+            held.update(
+                kept for w in seen if not w.is_call and (kept := identity(w.value)) is not None
+            )
 
     def _writing_rows(self, frame: Frame) -> Iterator[tuple[int, _Site]]:
         sites, known = self.run.trace.sites, self._sites
@@ -269,7 +284,7 @@ class Deeds:
     def _is_kept_unseen(self, write: _Write) -> bool:
         """Whether an item was stored by code that is not followed."""
         frame = self.run.trace.frame(write.row)
-        if frame is None or not write.where.startswith("[]"):
+        if frame is None or not _is_inside(write.where):
             return False
         return self.run.cells.returned(write.row, frame) is None
 

@@ -25,6 +25,31 @@ CASES: dict[str, tuple[str, str, str, list[Conduct | None]]] = {
         "from lib import f\ndef test():\n    assert f(1) == 4\n",
         [Conduct.SAME, Conduct.PARTED],
     ),
+    "what was put into a list that its new object had been given already": (
+        ("class Stack:\n"
+         "    def __init__(self):\n"
+         "        self.steps = []\n"
+         "\n"
+         "def f(x):\n"
+         "    return len(Stack().steps)\n"),
+        ("class Stack:\n"
+         "    def __init__(self, strip=True):\n"
+         "        self.steps = []\n"
+         "        if strip:\n"
+         "            self.steps.append(1)\n"
+         "\n"
+         "def f(x):\n"
+         "    return len(Stack().steps)\n"),
+        "from lib import f\ndef test():\n    assert f(1) == 0\n",
+        [Conduct.PARTED, Conduct.PARTED],
+    ),
+    "one call of many that did otherwise": (
+        "def a(x):\n    return x\n\ndef f(x):\n    return sum([a(i) for i in range(200)])\n",
+        ("def a(x):\n    return x + (x == 100)\n\n"
+         "def f(x):\n    return sum([a(i) for i in range(200)])\n"),
+        "from lib import f\ndef test():\n    assert f(1) == 19900\n",
+        [Conduct.PARTED],
+    ),
     "what a caller was not moved by": (
         ("def a(x):\n"
          "    return x\n"
