@@ -290,7 +290,18 @@ class Calls:
         known = not isinstance(into, Unknown) and not isinstance(beside, Unknown)
         if known and self.likeness.is_unlike(into, mine.row, beside, other.row):
             return False
-        return self.likeness.alike(mine.value, mine.row, other.value, other.row)
+        return self._same_keys(mine, other) and self.likeness.alike(
+            mine.value, mine.row, other.value, other.row
+        )
+
+    def _same_keys(self, mine: Deed, other: Deed) -> bool:
+        """Whether both may be the same item, or the same slice."""
+        return len(mine.keys) == len(other.keys) and all(
+            isinstance(here, Unknown)
+            or isinstance(there, Unknown)
+            or self.likeness.alike(here, mine.row, there, other.row)
+            for here, there in zip(mine.keys, other.keys, strict=True)
+        )
 
     # -- changes -----------------------------------------------------------------------------
 

@@ -44,14 +44,16 @@ _CALLED = "()"
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """What was done at a ``row``: where to (``place``), the value, and into which object, where it is one.
-    ``in_container`` tells what may be written otherwise, ``in_new`` what may have another name.
+    """What was done at a ``row``: where to (``place``), the value, and into which object, where it is one; into an item
+    of which ``keys``: one, or the bounds and the step of a slice. ``in_container`` tells what may be written otherwise,
+    ``in_new`` what may have another name.
     """
 
     place: str
     value: Recorded
     row: int
     owner: Recorded | Unknown = UNKNOWN
+    keys: tuple[Recorded | Unknown, ...] = ()
 
 
 def in_container(deed: Deed) -> bool:
@@ -95,6 +97,7 @@ class _Write:
     owner: Recorded | Unknown
     value: Recorded = None
     is_call: bool = False
+    keys: tuple[Recorded | Unknown, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +150,7 @@ class Deeds:
         """
         for each in {each.place: each for each in self._writes(frame)}.values():
             value = self.run.effect(each.row) if each.is_call else each.value
-            yield Deed(each.where, value, each.row, each.owner)
+            yield Deed(each.where, value, each.row, each.owner, each.keys)
 
     def _writes(self, frame: Frame) -> list[_Write]:
         """In order, those of its callees among them."""
@@ -224,10 +227,17 @@ class Deeds:
             where = f".{target['attr']}"
             yield _Write((kind, where), where, row, owner, value)
             return
-        key = evaluation.target_value(target["slice"], row, frame)
+        within = target["slice"]
+        bounds = (
+            (within["lower"], within["upper"], within["step"])
+            if within.type == "Slice"
+            else (within,)
+        )
+        keys = tuple(None if b is None else evaluation.target_value(b, row, frame) for b in bounds)
+        key = keys[0] if len(keys) == 1 else UNKNOWN
         if not _is_held(owner, key, value):
             place = (kind, "[]", row if isinstance(key, Unknown) else key)
-            yield _Write(place, "[]", row, owner, value)
+            yield _Write(place, "[]", row, owner, value, keys=keys)
 
     @cached_property
     def _targets(self) -> dict[tuple[Node, Kind], list[Node]]:

@@ -43,6 +43,18 @@ CASES: dict[str, tuple[str, str, str, list[Conduct | None]]] = {
         "from lib import f\ndef test():\n    assert f(1) == 0\n",
         [Conduct.PARTED, Conduct.PARTED],
     ),
+    "the same items put into another slice": (
+        "def a(x):\n    x[1:-1] = [7, 8]\n    return None\n\ndef f(x):\n    a(x)\n    return len(x)\n",
+        "def a(x):\n    x[1:-2] = [7, 8]\n    return None\n\ndef f(x):\n    a(x)\n    return len(x)\n",
+        "from lib import f\ndef test():\n    assert f([0, 1, 2, 3]) == 4\n",
+        [Conduct.PARTED],
+    ),
+    "the same value stored by another key": (
+        "def a(x):\n    x['low'] = 1\n\ndef f(x):\n    a(x)\n    return x.get('low')\n",
+        "def a(x):\n    x['high'] = 1\n\ndef f(x):\n    a(x)\n    return x.get('low')\n",
+        "from lib import f\ndef test():\n    assert f({}) == 1\n",
+        [Conduct.PARTED],
+    ),
     "one call of many that did otherwise": (
         "def a(x):\n    return x\n\ndef f(x):\n    return sum([a(i) for i in range(200)])\n",
         ("def a(x):\n    return x + (x == 100)\n\n"
