@@ -6,14 +6,17 @@ What a compiler refuses is a regression like another, and of a library that is a
 from __future__ import annotations
 
 from afterd.config import Settings
+from afterd.errors import BuildError
 from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.failures import native
+from afterd.execution.failures.lacks import MODULE, lack_of
 from afterd.execution.recipe import Recipe
+from afterd.execution.runners.interpreters import own_modules
 from afterd.model.outcome import Unresolved
 from afterd.model.progress import Progress
 from afterd.pipeline.older_tests import taking_part
 from afterd.vcs.file_changes import KEPT_TEST
-from afterd.workspace import FailingTest, Range, Workspace, build_of
+from afterd.workspace import FailingTest, Range, Workspace, build_of, unbuilt_checkout
 
 BUILD_BROKE = (
     "The bad version does not build, and the good one does: what is explained is the build, and no"
@@ -27,6 +30,9 @@ def broken_build(
     """The range in which what broke is looked for, and a recipe's build as the test; None where the bad version builds,
     where the good one does not either, and where what is missing, or a newer compiler, is what stands in the way.
 
+    Raises BuildError where it fails for want of a module of Python that is not the project's own (tomli's new setup.py,
+    in an environment without setuptools): that is no regression.
+
     Where the good version does not build with the bad one's test files, what these need is among what broke it.
     """
     if not recipe.build:
@@ -35,6 +41,11 @@ def broken_build(
     newer = native.newly_refused(bad.outcome.detail) and not settings.older_compilers
     if bad.outcome.reason is not Unresolved.BUILD or bad.missing or newer:
         return None
+    own = own_modules(unbuilt_checkout(workspace, wanted.variants.bad))
+    lack = lack_of(bad.outcome.detail, own)
+    if lack and lack.what == MODULE:
+        why = lack.sentence(recipe.test[0])
+        raise BuildError(f"The bad version does not build. {why}", "bad")
     progress.stage("building the good version", "the bad one does not build")
     tests = frozenset(each.id for each in wanted.changes.changes if each.pruned == KEPT_TEST)
     for within in (wanted, taking_part(wanted, tests)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from afterd.execution.failures.lacks import lack_of
@@ -52,3 +54,15 @@ from afterd.execution.failures.lacks import lack_of
 def test_what_is_lacking(said: str, program: str, sentence: str) -> None:
     lack = lack_of(said, own={"own"})
     assert (lack.sentence(program) if lack else "") == sentence
+
+
+def test_an_environment_of_uv_s_has_no_pip(tmp_path: Path) -> None:
+    """`python -m pip install` ended in "No module named pip"."""
+    python = tmp_path / "bin" / "python"
+    python.parent.mkdir()
+    (tmp_path / "pyvenv.cfg").write_text("home = /usr/bin\nuv = 0.11.2\n")
+    lack = lack_of("ModuleNotFoundError: No module named 'yaml'")
+    assert lack is not None
+    assert f"`uv pip install --python {python} PyYAML`" in lack.sentence(str(python))
+    (python.parent / "pip").touch()
+    assert f"`{python} -m pip install PyYAML`" in lack.sentence(str(python))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import venv
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -166,3 +167,19 @@ def test_a_good_version_that_does_not_build_is_found_so_once(tmp_path: Path) -> 
     done = afterd("explain", "HEAD~1..HEAD", cwd=where)
     done.refused(13, "The good version does not build", "#build")
     assert done.err.count("confirming the bad version") == 1
+
+
+def test_a_build_that_wants_for_a_module_is_no_regression(tmp_path: Path) -> None:
+    """Environments of uv have no setuptools: that a release got a setup.py was what "broke the build" (tomli)."""
+    venv.create(tmp_path / "venv", with_pip=False)
+    python = tmp_path / "venv" / "bin" / "python"
+    setup = "from setuptoolz import setup\n\nsetup(name='a', py_modules=['a'], ext_modules=[])\n"
+    test = (
+        "import unittest\nfrom a import f\n\n\nclass T(unittest.TestCase):\n    def test_f(self):\n"
+    )
+    test += "        self.assertEqual(f(1), 2)\n"
+    good = {"a.py": "def f(x):\n    return x + 1\n", "test_a.py": test}
+    bad = {"a.py": "def f(x):\n    return x + 2\n", "setup.py": setup}
+    where = repository(tmp_path / "r", good, bad)
+    done = afterd("explain", "HEAD~1..HEAD", "--python", str(python), cwd=where)
+    done.refused(13, "The bad version does not build.", "lacks the module setuptoolz")

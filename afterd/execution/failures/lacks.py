@@ -11,7 +11,9 @@ import shlex
 import shutil
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 
+MODULE = "the module"
 _MODULE = re.compile(r"No module named '?([\w.]+)'?")
 _MOVED = re.compile(
     r"cannot import name '\w+' from (?:partially initialized module )?'(\w+)[\w.]*' \((\S*-packages/\S*)\)"
@@ -40,6 +42,7 @@ _OF_GO = re.compile(
     r"|^go: (?P<fetched>[\w./~-]+\.[\w./~-]+@\S+): Get \"",
     re.MULTILINE,
 )
+_OF_UV = re.compile(r"^uv *=", re.MULTILINE)
 _PYTHON = re.compile(r"(?:python|pypy|pytest|py\.test)[\d.]*")
 _NETWORK_ADMIN = re.compile(
     r"RTNETLINK answers: Operation not permitted|\bSIOCS\w+\)?: Operation not permitted"
@@ -146,13 +149,25 @@ class Lack:
         """What is missing where, and the command that installs it; ``program`` is what runs the tests."""
         of_python = _PYTHON.fullmatch(program.rpartition("/")[2])
         where = self.where or (f"The environment of {program}" if of_python else "This machine")
-        command = f"`{shlex.join([program, '-m', 'pip', 'install', *self.requirement.split()])}`"
+        command = f"`{shlex.join([*_installer(program), *self.requirement.split()])}`"
         if not of_python:
             command = f"`pip install {self.requirement}`"
         how = self.advice or (
             f"install it: {command}" if self.requirement else f"install {self.name}"
         )
         return f"{where} lacks {self.what} {self.name}; {how}."
+
+
+def _installer(program: str) -> tuple[str, ...]:
+    """The command that installs for a Python: uv's environments have no pip of their own."""
+    folder = Path(program).parent
+    try:
+        made_by = (folder.parent / "pyvenv.cfg").read_text(errors="replace")
+    except OSError:
+        made_by = ""
+    if _OF_UV.search(made_by) and not (folder / "pip").exists():
+        return ("uv", "pip", "install", "--python", program)
+    return (program, "-m", "pip", "install")
 
 
 def lack_of(said: str, own: Collection[str] = ()) -> Lack | None:
@@ -190,8 +205,8 @@ def _module(said: str, own: Collection[str]) -> Lack | None:
             return None
         if top in _GONE:
             advice = "Python itself no longer has it; name an older Python with --python"
-            return Lack(top, "the module", advice=advice)
-        return Lack(match[1], "the module", _OF_MODULE.get(top, top))
+            return Lack(top, MODULE, advice=advice)
+        return Lack(match[1], MODULE, _OF_MODULE.get(top, top))
     if match := _MOVED.search(said):
         advice = f"the one that is installed is too old or too new ({match[0]})"
         return None if match[1] in own else Lack(match[1], "a fitting version of", advice=advice)
