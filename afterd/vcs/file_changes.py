@@ -1,8 +1,7 @@
 """The changes of one file: what happened to it as a whole, and the hunks of its text.
 
-Which file of the good version became which file of the bad one.
-
-Changes as patch text: for people, reports and ``git apply``.
+Which file of the good version became which file of the bad one. Changes as patch text: for people, reports and
+``git apply``.
 """
 
 from __future__ import annotations

@@ -31,7 +31,6 @@ from afterd.vcs.tokens import Language, Token, TokenKind, language_of, tokens
 
 WHITE_SPACE = "only white space differs"
 COMMENTS = "only comments differ"
-NAMES = "only names differ, of what nobody else can see"
 _SUFFIXES = frozenset(
     {
         *(".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".h++", ".java"),
