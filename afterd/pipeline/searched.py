@@ -284,8 +284,8 @@ def _answered_explanation(
         status=Status.EXPLAINED if found.verified and not found.reason else Status.INCONCLUSIVE,
         range=wanted.revisions,
         failure=_more_telling(found.failure, failure),
-        root=_listed(wanted, found.root),
-        auxiliary=_listed(wanted, found.auxiliary),
+        root=_listed(wanted, found.root, found.auxiliary),
+        auxiliary=_listed(wanted, found.auxiliary, found.root),
         minimal=found.minimal,
         verified=found.verified,
         changes=ChangeCounts(len(wanted.changes.changes), pruned, found.executed),
@@ -314,6 +314,8 @@ def _more_telling(traced: Failure | None, told: Failure | None) -> Failure | Non
     return told if says and inferred else traced or told
 
 
-def _listed(wanted: Range, chosen: ChangeSet) -> tuple[Change, ...]:
-    known = wanted.changes.by_id()
-    return tuple(known[identifier] for identifier in in_order(chosen))
+def _listed(wanted: Range, chosen: ChangeSet, beside: ChangeSet) -> tuple[Change, ...]:
+    """Changes as they read in the variant in which they are undone with those ``beside`` them."""
+    known, renamed = wanted.changes.by_id(), wanted.variants.renamed
+    standing = renamed.standing(chosen | beside)
+    return tuple(renamed.as_undone(known[identifier], standing) for identifier in in_order(chosen))

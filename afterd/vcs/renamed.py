@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from afterd.model.change import Change, ChangeForm, ChangeId, ChangeSet
 from afterd.model.location import LineSpan
@@ -48,6 +48,20 @@ class Renamed:
             return names.get(word, word) if standing is None or word in standing else word
 
         return _WORD.sub(name, text)
+
+    def as_undone(self, change: Change, standing: frozenset[bytes]) -> Change:
+        """A change as it reads where it is undone and these names stand: what comes back has the new ones."""
+        if (
+            not standing
+            or change.form is not ChangeForm.HUNK
+            or language_of(change.file) is not Language.C
+        ):
+            return change
+        lines = change.patch.encode("utf-8", "surrogateescape").split(b"\n")
+        undone = b"\n".join(
+            self.in_new_names(line, standing) if line.startswith(b"-") else line for line in lines
+        )
+        return replace(change, patch=undone.decode("utf-8", "surrogateescape"))
 
 
 NONE_RENAMED = Renamed({}, {})

@@ -57,6 +57,15 @@ def test_what_was_altered_beside_a_new_name_is_undone_in_new_names(tmp_path: Pat
     assert text_of(variants, changes.ids) == GOOD
 
 
+def test_an_answer_shows_what_comes_back_in_the_names_that_stand(tmp_path: Path) -> None:
+    variants, changes = variants_of(Made(tmp_path / "r"), GOOD, BAD)
+    (guilty,) = [change for change in changes.changes if "<= end" in change.patch]
+    renamed = variants.renamed
+    shown = renamed.as_undone(guilty, renamed.standing(frozenset([guilty.id])))
+    assert "-    return text_skip(at) < end;" in shown.patch
+    assert renamed.as_undone(guilty, renamed.standing(changes.ids)) == guilty
+
+
 def test_a_name_is_taken_back_where_all_that_have_it_are_undone(tmp_path: Path) -> None:
     variants, changes = variants_of(Made(tmp_path / "r"), GOOD, BAD)
     left = frozenset(
