@@ -17,8 +17,8 @@ from afterd.pipeline.case import Case
 from afterd.pipeline.tracing import ExecutedLines
 from afterd.vcs.enclosing import Symbol, symbols
 from afterd.vcs.kinds import FileRules, kind_of
-from afterd.vcs.pruning import Text
 from afterd.vcs.tokens import language_of
+from afterd.vcs.trees import ReadFile
 from afterd.workspace import Range, contents_of, words_of_command
 
 _HEAD = re.compile(rb"\s*(?:async\s+def|def|class)\b")
@@ -44,7 +44,7 @@ def similarity_to_test(
 
 
 def executed_functions(
-    content: Text, executed: Mapping[str, frozenset[int]], rules: FileRules
+    content: ReadFile, executed: Mapping[str, frozenset[int]], rules: FileRules
 ) -> Iterator[TitledText]:
     """The functions of test files of which a run executed more than the head, with the functions within them."""
     for path in sorted(path for path in executed if kind_of(path, rules) is FileKind.TEST):
@@ -70,7 +70,7 @@ def _entered(
             yield symbol
 
 
-def named_texts(content: Text, typed: str, folder: str) -> Iterator[TitledText]:
+def named_texts(content: ReadFile, typed: str, folder: str) -> Iterator[TitledText]:
     """What a test's name and command speak of: of ``file.py::Class::name`` the functions of that name, as the class may
     have it from another; of another file the whole, unless it is too long to be about one thing.
     """

@@ -20,9 +20,7 @@ from afterd.model.names import ChangeNames, Name, SideNames
 from afterd.vcs.c_reader import CXX, C, FileNames, file_names
 from afterd.vcs.grammar_names import GRAMMARS, grammar_names
 from afterd.vcs.tokens import CONDITIONAL, Language, TokenKind, tokens
-
-ReadFile = Callable[[str], bytes | None]
-"""A file of one version by its path; None where that version has none."""
+from afterd.vcs.trees import ReadFile
 
 _PATH = re.compile(r"[\w./+-]+")
 _MACRO = re.compile(r"(?:\s-D|\bAC_DEFINE(?:_UNQUOTED)?\(\[?|^\s*#\s*(?:undef|define)\s+)(\w+)")

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -28,6 +28,7 @@ from afterd.vcs.kinds import FileRules, is_of_service
 from afterd.vcs.outline import Piece, outline
 from afterd.vcs.same_tree import neutral_in_python
 from afterd.vcs.tokens import Language, Token, TokenKind, language_of, tokens
+from afterd.vcs.trees import ReadFile
 
 WHITE_SPACE = "only white space differs"
 COMMENTS = "only comments differ"
@@ -175,14 +176,13 @@ def _is_closed(token: Token) -> bool:
     return len(body) > 1 and body[-1] == body[0]
 
 
-Text = Callable[[str], bytes | None]  # a file's content by its path; None where there is none
 DOCUMENTATION = "documentation"
 OF_SERVICE = "settings of a service elsewhere"
 DEFAULT_RULES = FileRules()
 
 
 def prune(
-    changes: ChangeList, good_text: Text, bad_text: Text, rules: FileRules = DEFAULT_RULES
+    changes: ChangeList, good_text: ReadFile, bad_text: ReadFile, rules: FileRules = DEFAULT_RULES
 ) -> ChangeList:
     """The changes with ``pruned`` set where a change cannot matter.
 

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from afterd.model.change import Change, ChangeForm, ChangeId, ChangeSet
 from afterd.model.location import LineSpan
 from afterd.vcs.hunks import split_lines
 from afterd.vcs.tokens import Language, language_of
-
-ReadFile = Callable[[str], bytes | None]
-"""A file of one version by its path; None where that version has none."""
+from afterd.vcs.trees import ReadFile
 
 _TOKEN = re.compile(rb"[A-Za-z_]\w*|\S")
 _WORD = re.compile(rb"[A-Za-z_]\w*")

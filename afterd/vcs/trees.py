@@ -22,12 +22,15 @@ from pygit2.enums import FileMode, ObjectType
 
 from afterd.errors import RepositoryError, SpaceError
 from afterd.limits import GIT, MIB, ChangeLimits
-from afterd.vcs.paths import path_text
+from afterd.vcs.paths import path_bytes, path_text
 
 ABSENT = "absent"
 """In the repository that variants are kept in, the ids of what a clone lacks and nobody needs (``vcs.lacking``)."""
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _ID_BYTES = 20
+
+ReadFile = Callable[[str], bytes | None]
+"""A file of one version by its path; None where that version has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +145,15 @@ class TreeReader:
             tree = entry.id
         entry = self.directory(tree).get(name)
         return None if entry is None or entry.is_tree else entry
+
+    def contents(self, tree: str) -> ReadFile:
+        """The files of a tree, each read when it is asked for."""
+
+        def content(path: str) -> bytes | None:
+            entry = self.lookup(tree, path_bytes(path))
+            return self.read(entry.id) if entry is not None and entry.is_file else None
+
+        return content
 
     def files(self, tree: str, prefix: bytes = b"") -> Iterator[tuple[bytes, Entry]]:
         """Every file, link and submodule below ``tree`` with its path."""

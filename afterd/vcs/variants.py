@@ -12,7 +12,7 @@ reverting everything the good one, exactly.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from functools import cached_property
 
@@ -73,17 +73,8 @@ class Variants:
     @cached_property
     def renamed(self) -> Renamed:
         """The names that are other ones now."""
-        return renamed_names(self._changes.changes, *self._texts())
-
-    def _texts(self) -> Iterator[Callable[[str], bytes | None]]:
-        def reading(tree: str) -> Callable[[str], bytes | None]:
-            def read(path: str) -> bytes | None:
-                entry = self._reader.lookup(tree, path_bytes(path))
-                return self._reader.read(entry.id) if entry is not None and entry.is_file else None
-
-            return read
-
-        yield from map(reading, (self.good, self._base))
+        good, bad = self._reader.contents(self.good), self._reader.contents(self._base)
+        return renamed_names(self._changes.changes, good, bad)
 
     def tree(self, reverted: ChangeSet) -> str:
         """The tree id of the bad version with ``reverted`` undone.

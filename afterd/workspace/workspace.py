@@ -42,7 +42,7 @@ from afterd.vcs.diff import changes_between, changes_from_patch
 from afterd.vcs.kinds import FileRules, kind_of
 from afterd.vcs.lacking import note_lacking
 from afterd.vcs.object_store import open_store as open_objects
-from afterd.vcs.pruning import Text, prune
+from afterd.vcs.pruning import prune
 from afterd.vcs.repository import (
     common_directory,
     open_repository,
@@ -50,7 +50,7 @@ from afterd.vcs.repository import (
     resolve,
     state_directory,
 )
-from afterd.vcs.trees import TreeReader
+from afterd.vcs.trees import ReadFile, TreeReader
 from afterd.vcs.variants import Variants
 from afterd.vcs.worktree import Slot
 from afterd.workspace.brought_files import brought_files
@@ -357,12 +357,6 @@ def _patch(path: Path) -> bytes:
         raise UsageError(message) from error
 
 
-def contents_of(workspace: Workspace, tree: str) -> Text:
+def contents_of(workspace: Workspace, tree: str) -> ReadFile:
     """The files of a tree by path."""
-    reader = TreeReader(workspace.objects)
-
-    def content(path: str) -> bytes | None:
-        entry = reader.lookup(tree, path.encode(errors="surrogateescape"))
-        return reader.read(entry.id) if entry is not None and entry.is_file else None
-
-    return content
+    return TreeReader(workspace.objects).contents(tree)

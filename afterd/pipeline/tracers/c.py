@@ -21,8 +21,7 @@ from afterd.trace.c.build.compilations import compilations, moved
 from afterd.trace.c.build.generators import Generators, generations
 from afterd.trace.c.build.syntax_check import SyntaxCheck
 from afterd.trace.c.recorder import RecordedRun, TraceRequest
-from afterd.vcs.c_names import ReadFile, change_names
-from afterd.vcs.paths import path_bytes
+from afterd.vcs.c_names import change_names
 from afterd.vcs.trees import TreeReader
 from afterd.workspace import FailingTest, Range, Workspace
 
@@ -112,22 +111,15 @@ def _closure(workspace: Workspace, wanted: Range, ends: Sequence[RecordedRun]) -
     benchmarks, of megabytes, took seventy seconds to be read where no build did.
     """
     built = built_for(ends)
-    reader = TreeReader(workspace.objects)
-
-    def reading(tree: str) -> ReadFile:
-        def read(path: str) -> bytes | None:
-            entry = reader.lookup(tree, path_bytes(path))
-            return reader.read(entry.id) if entry is not None and entry.is_file else None
-
-        return read
-
-    variants = wanted.variants
-    good = reading(variants.good)
+    reader, variants = TreeReader(workspace.objects), wanted.variants
+    good = reader.contents(variants.good)
 
     def in_new_names(path: str) -> bytes | None:
         text = good(path)
         return None if text is None else variants.renamed.in_new_names(text)
 
     return Closure(
-        *change_names(wanted.changes.live, in_new_names, reading(variants.bad), built.lack_both_of)
+        *change_names(
+            wanted.changes.live, in_new_names, reader.contents(variants.bad), built.lack_both_of
+        )
     )
