@@ -103,3 +103,35 @@ def git(*arguments: str, cwd: Path, given: str | None = None) -> str:
 def authored_git(path: Path, *arguments: str) -> str:
     """The same in ``path``, by somebody who has a name: whoever runs the tests may have none."""
     return git("-c", "user.name=A", "-c", "user.email=a@example.org", *arguments, cwd=path)
+
+
+_CHECKS = """\
+import ops
+
+
+def check_sum():
+    assert ops.{name}([1, 2]) == 3
+
+
+{more}
+check_sum()
+"""
+_MEAN = """\
+def check_mean():
+    assert ops.mean([1, 4]) == ops.add_up([1, 1]) + 0.5
+
+
+check_mean()
+"""
+
+
+def checks_of_a_new_name(path: str) -> tuple[dict[str, str], dict[str, str]]:
+    """A program and its checks at ``path``, good and bad: one function has another name, so that neither version passes
+    the other's checks, and a check that is new finds a fault in another one.
+    """
+    good = "def total(xs):\n    return sum(xs)\n\n\ndef mean(xs):\n    return sum(xs) / len(xs)\n"
+    bad = good.replace("total", "add_up").replace("/ len(xs)", "- len(xs)")
+    return (
+        {"ops.py": good, path: _CHECKS.format(name="total", more="")},
+        {"ops.py": bad, path: _CHECKS.format(name="add_up", more=_MEAN)},
+    )

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from made_changes import change
-from pipeline_runs import afterd, repository
+from pipeline_runs import afterd, checks_of_a_new_name, repository
 
 from afterd.execution.recipe import Recipe
 from afterd.model.outcome import Outcome, Verdict
@@ -363,36 +363,12 @@ def test_a_case_for_the_regression_behind_one_of_a_feature(tmp_path: Path) -> No
     )
 
 
-CHECKS = """\
-import ops
-
-
-def check_sum():
-    assert ops.{name}([1, 2]) == 3
-
-
-{more}
-check_sum()
-"""
-MEAN = """\
-def check_mean():
-    assert ops.mean([1, 4]) == ops.add_up([1, 1]) + 0.5
-
-
-check_mean()
-"""
-
-
 def test_a_call_of_the_failing_test_is_no_culprit(tmp_path: Path) -> None:
     """Neither version passes the other's checks, so they take part: that the failing one is not called is no
     repair (serd's ``test_writer.c``).
     """
-    good = "def total(xs):\n    return sum(xs)\n\n\ndef mean(xs):\n    return sum(xs) / len(xs)\n"
-    bad = good.replace("total", "add_up").replace("/ len(xs)", "- len(xs)")
     (tmp_path / "tests").mkdir()
-    old = {"ops.py": good, "tests/check.py": CHECKS.format(name="total", more="")}
-    new = {"ops.py": bad, "tests/check.py": CHECKS.format(name="add_up", more=MEAN)}
-    repository(tmp_path, old, new)
+    repository(tmp_path, *checks_of_a_new_name("tests/check.py"))
     command = ("env", "PYTHONPATH=.", sys.executable, "tests/check.py")
     done = afterd("explain", "--format", "json", "--", *command, cwd=tmp_path)
     [found] = json.loads(done.out)["explanations"]

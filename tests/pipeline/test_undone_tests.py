@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from made_changes import change
-from pipeline_runs import afterd, authored_git, repository
+from pipeline_runs import afterd, authored_git, checks_of_a_new_name, repository
 
 from afterd.model.change import ChangeSet, FileKind
 from afterd.model.outcome import Outcome, Unresolved, Verdict
@@ -126,34 +126,11 @@ def _steps(node: Mapping[str, Any]) -> list[tuple[str, int, str | None]]:
     return own + [step for cause in node["causes"] for step in _steps(cause)]
 
 
-CHECKS = """\
-import ops
-
-
-def check_sum():
-    assert ops.{name}([1, 2]) == 3
-
-
-{more}
-check_sum()
-"""
-MEAN = """\
-def check_mean():
-    assert ops.mean([1, 4]) == ops.add_up([1, 1]) + 0.5
-
-
-check_mean()
-"""
-
-
 def test_a_check_that_is_not_called_is_not_repaired(tmp_path: Path) -> None:
     """Of a suite whose tests have no names nobody knows which text is the failing one's."""
-    good = "def total(xs):\n    return sum(xs)\n\n\ndef mean(xs):\n    return sum(xs) / len(xs)\n"
-    bad = good.replace("total", "add_up").replace("/ len(xs)", "- len(xs)")
     make = f".PHONY: test\ntest:\n\tPYTHONPATH=. {sys.executable} test/check.py\n"
-    old = {"ops.py": good, "test/check.py": CHECKS.format(name="total", more=""), "Makefile": make}
-    new = {"ops.py": bad, "test/check.py": CHECKS.format(name="add_up", more=MEAN)}
-    repository(tmp_path, old, new)
+    old, new = checks_of_a_new_name("test/check.py")
+    repository(tmp_path, {**old, "Makefile": make}, new)
     done = afterd("explain", "--format", "json", "--", "make", "test", cwd=tmp_path)
     [found] = json.loads(done.out)["explanations"]
     assert found["root"] == [], found
