@@ -164,7 +164,7 @@ class Calls:
 
     def _origin(self, below: Sequence[Frame]) -> Conduct:
         """Of what did other things on the same: whether a call below it did already."""
-        calls = _some_frames(list(self._comparable_calls(below)))
+        calls = _first_frames(self._comparable_calls(below))
         return Conduct.PASSED if any(self.of(each) in _PARTED for each in calls) else Conduct.PARTED
 
     def _comparable_calls(self, below: Sequence[Frame]) -> Iterator[Frame]:
@@ -417,6 +417,16 @@ def _some_frames(frames: Sequence[Frame]) -> Sequence[Frame]:
     first = max(bisect_right(read, half), 1)
     last = max(bisect_right(read, read[-1] - half), first)
     return [*frames[:first], *frames[last:]]
+
+
+def _first_frames(frames: Iterable[Frame]) -> Iterator[Frame]:
+    """The first of so many, as many as there is time to read; the others are not looked for."""
+    left = PYTHON_PAIR.asked_rows
+    for frame in frames:
+        if left <= 0:
+            return
+        yield frame
+        left -= len(frame.rows)
 
 
 def _by_place(deeds: Iterable[Deed]) -> dict[str, list[Deed]]:
