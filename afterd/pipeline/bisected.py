@@ -65,7 +65,7 @@ class Bisection:
         self._searched = frozenset(
             file
             for change in wanted.changes.live
-            if change.kind is FileKind.TEST
+            if change.kind is FileKind.TEST or change.file == workspace.rules.script
             for file in (change.file, change.old_file)
         )
         self._versions: dict[str, str] = {}  # by commit, the tree that is run for it
@@ -283,10 +283,8 @@ def version_with_tests(
     editor = TreeEditor(reader, own)
     differing = [(path, entry) for path, _, entry in reader.differences(own, variants.bad)]
     paths = [os.fsdecode(path) for path, _ in differing]
-    here, there = (
-        knowing_program(reader, tree, paths, rules).program for tree in (own, variants.bad)
-    )
-    rules = replace(rules, program=here | there)
+    here, there = (knowing_program(reader, tree, paths, rules) for tree in (own, variants.bad))
+    rules = replace(there, program=here.program | there.program)
     for path, entry in differing:
         name = os.fsdecode(path)
         if rules.keep_tests and name not in searched and kind_of(name, rules) is FileKind.TEST:

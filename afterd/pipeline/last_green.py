@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from afterd.errors import RepositoryError
-from afterd.execution.confirmation import Ends, confirm
+from afterd.execution.confirmation import Confirmation, Ends, confirm
+from afterd.execution.oracle import Oracle
 from afterd.model.explanation import Explanation, RevisionRange, Status
 from afterd.model.outcome import Outcome, Unresolved, Verdict
 from afterd.pipeline.asking import oracle_of
 from afterd.pipeline.case import Case
 from afterd.pipeline.installed_copy import untested_import
 from afterd.pipeline.older_tests import SettledEnds
+from afterd.pipeline.own_script import range_with_own_script
 from afterd.pipeline.red_otherwise import (
-    RED_AT_BOTH,
     lack_at_good,
     otherwise_clause,
+    red_at_both,
     unfound_sentence,
     untried_older_commits,
 )
 from afterd.pipeline.unconfirmed import not_to_explain, unanswered
 from afterd.vcs.history import find_baseline
-from afterd.workspace import range_between
+from afterd.workspace import Range, range_between
 
 
 def red_for_want(case: Case, red: SettledEnds) -> Explanation | None:
@@ -48,8 +50,9 @@ def last_green(
     """
     wanted, confirmation = red.wanted, red.confirmation
     unexplained = unanswered(case, wanted, red.oracle, confirmation)
-    untried = f"{RED_AT_BOTH}{otherwise_clause(confirmation)}. {later}" if later else ""
-    untried = untried or untried_older_commits(confirmation, before)
+    red_too = red_at_both(wanted, case.test.recipe)
+    untried = f"{red_too}{otherwise_clause(confirmation)}. {later}" if later else ""
+    untried = untried or untried_older_commits(red_too, confirmation, before)
     if untried and not case.settings.history:
         return unexplained(Status.ALREADY_RED, untried)
     looking = "the good version is red too: looking for the last green commit"
@@ -61,7 +64,12 @@ def last_green(
             older = range_between(case.workspace, RevisionRange(commit, wanted.revisions.bad))
         except RepositoryError as error:  # the clone lacks a file of it
             return Outcome(Verdict.UNRESOLVED, Unresolved.BUILD, str(error))
-        return red.oracle.tree_outcome(older.variants.tree(older.everything))
+        own = range_with_own_script(older, case.workspace.rules)
+        seen = red.oracle.tree_outcome(older.variants.tree(older.everything))
+        if seen.passed or own is None:
+            return seen
+        with_own = red.oracle.tree_outcome(own.variants.tree(own.everything))
+        return with_own if with_own.passed else seen
 
     search = case.workspace.limits.search
     budget = search.revisions if case.settings.history else search.cheap_revisions
@@ -70,13 +78,21 @@ def last_green(
         why = baseline.reason or "no older commit passes"
         if baseline.spent and not case.settings.history:
             why = f"none of the {budget} older commits that were tried passes (--history tries all)"
-        reason = f"{RED_AT_BOTH}{otherwise_clause(confirmation)}, and {why}."
+        reason = f"{red_too}{otherwise_clause(confirmation)}, and {why}."
         return unexplained(Status.ALREADY_RED, reason)
     shorter = range_between(case.workspace, RevisionRange(baseline.good, baseline.bad))
-    again = oracle_of(case, shorter)
-    confirmed = confirm(again, shorter.everything, case.settings.confirmations, case.prior)
+    again, confirmed = _confirmed(case, shorter)
+    own = range_with_own_script(shorter, case.workspace.rules)
+    if confirmed.ends is Ends.ALREADY_RED and own is not None:
+        shorter = own
+        again, confirmed = _confirmed(case, own)
     if confirmed.ends is not Ends.CONFIRMED:
         return not_to_explain(case, shorter, confirmed, again)
     ends = (wanted.revisions.good[:12], baseline.good[:12])
     note = "The test already failed at {}; the last green commit is {}.".format(*ends)
     return SettledEnds(shorter, again, confirmed, note)
+
+
+def _confirmed(case: Case, wanted: Range) -> tuple[Oracle, Confirmation]:
+    oracle = oracle_of(case, wanted)
+    return oracle, confirm(oracle, wanted.everything, case.settings.confirmations, case.prior)

@@ -27,7 +27,7 @@ from afterd.execution.recipe import Scope
 from afterd.execution.runners import GIVEN
 from afterd.execution.signature import is_not_compiled, same_failure, tells_nothing
 from afterd.limits import REPORT
-from afterd.model.change import Change, ChangeForm, ChangeSet
+from afterd.model.change import Change, ChangeForm, ChangeSet, FileKind
 from afterd.model.explanation import NO_GREEN
 from afterd.model.outcome import FailureKind, Outcome, Unresolved, Verdict
 from afterd.model.wording import first_names
@@ -235,10 +235,10 @@ def undone_in_all(wanted: Range, choice: Choice) -> Range:
     return replace(wanted, variants=wanted.variants.without(choice.undone))
 
 
-def taking_part(wanted: Range, tests: ChangeSet) -> Range:
-    """The range in which changes of test files are undone like any others."""
+def taking_part(wanted: Range, tests: ChangeSet, kind: FileKind = FileKind.TEST) -> Range:
+    """The range in which changes of test files are undone like any others, as changes of a ``kind`` of file."""
     changes = tuple(
-        replace(change, pruned="") if change.id in tests else change
+        replace(change, pruned="", kind=kind) if change.id in tests else change
         for change in wanted.changes.changes
     )
     listed = replace(wanted.changes, changes=changes)

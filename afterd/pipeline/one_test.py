@@ -22,11 +22,12 @@ from afterd.pipeline.last_green import last_green, red_for_want
 from afterd.pipeline.later_beginning import LaterBeginning, later_beginning
 from afterd.pipeline.merge_sides import with_both_sides
 from afterd.pipeline.older_tests import SettledEnds, settled_ends
+from afterd.pipeline.own_script import range_with_own_script, with_own_script
 from afterd.pipeline.red_behind import may_be_red_behind
 from afterd.pipeline.red_otherwise import (
-    RED_AT_BOTH,
     lack_sentence,
     lack_told,
+    red_at_both,
 )
 from afterd.pipeline.same_root import repaired_part, repaired_too, same_root
 from afterd.pipeline.unconfirmed import not_to_explain, unanswered
@@ -113,6 +114,7 @@ def _explained_failure(
     with case.workspace.clock.during(Phase.CONFIRM), reading_ahead(_NEXT):
         try:
             ends = settled_ends(wanted, case.test, asking, confirming)
+            ends = with_own_script(ends, case.workspace.rules, asking, confirming)
         except TestError as error:
             if lack := lack_told(case, wanted, str(error)):
                 raise TestError(f"{str(error).partition(' (')[0]}: {lack}") from error
@@ -143,7 +145,12 @@ def _explained_failure(
 def _beginning(case: Case, wanted: Range, ends: SettledEnds, *, halved: bool) -> LaterBeginning:
     """A commit of the range that is a better beginning than its good version, where that one shows no green."""
     shows_none = ends.reason or ends.confirmation.ends is Ends.ALREADY_RED
-    return later_beginning(case, wanted) if shows_none and not halved else LaterBeginning()
+    if not shows_none or halved:
+        return LaterBeginning()
+    found = later_beginning(case, wanted)
+    own = range_with_own_script(wanted, case.workspace.rules) if found.within is None else None
+    with_own = LaterBeginning() if own is None else later_beginning(case, own)
+    return found if with_own.within is None else with_own
 
 
 def _is_recorded_as_run(case: Case) -> bool:
@@ -237,7 +244,7 @@ def _from_last_green(
         return walk(before)
     put_off(walk)
     waits = unanswered(case, red.wanted, red.oracle, red.confirmation)
-    return waits(Status.ALREADY_RED, f"{RED_AT_BOTH}.")
+    return waits(Status.ALREADY_RED, f"{red_at_both(red.wanted, case.test.recipe)}.")
 
 
 def _with_other_side(case: Case, wanted: Range, found: Explanation) -> Explanation:

@@ -3,19 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from posixpath import normpath
 
+from afterd.config import command_line
 from afterd.execution.confirmation import Confirmation
 from afterd.execution.failures.lacks import lack_of
 from afterd.execution.failures.text import with_relative_paths
+from afterd.execution.recipe import Recipe
 from afterd.execution.runners.interpreters import own_modules
 from afterd.execution.signature import is_not_compiled, same_failure
+from afterd.limits import REPORT
+from afterd.model.change import FileKind
 from afterd.model.explanation import Explanation, Status
 from afterd.model.outcome import Outcome
+from afterd.model.wording import first_names
 from afterd.pipeline.case import Case, told_by_test
 from afterd.pipeline.installed_copy import not_importable
-from afterd.workspace import Range, unbuilt_checkout
+from afterd.workspace import Range, unbuilt_checkout, words_of_command
 
-RED_AT_BOTH = "The test, as the bad version has it, fails at the good version as well"
+_RED_AT_BOTH = "The test, as the bad version has it, fails at the good version as well"
+_RED_WITH_OWN = "The test fails at the good version as well, with that version's own "
+
+
+def red_at_both(wanted: Range, recipe: Recipe) -> str:
+    """That the good version is red too, with which text of the test: a clause. A range has the good version's own text
+    of what its changes are searched in, be it a test file or named by the test command.
+    """
+    named = {normpath(word) for word in words_of_command(command_line(recipe.typed))}
+    live = wanted.changes.live
+    own = [each.file for each in live if each.kind is FileKind.TEST or each.file in named]
+    files = first_names(list(dict.fromkeys(own)), REPORT.named)
+    return f"{_RED_WITH_OWN}{files}" if own else _RED_AT_BOTH
 
 
 def lack_sentence(case: Case, wanted: Range, outcome: Outcome | None) -> str:
@@ -61,18 +79,20 @@ def otherwise_clause(confirmation: Confirmation) -> str:
     return f", though otherwise ({place}{said.message})"
 
 
-def untried_older_commits(confirmation: Confirmation, before: Collection[Explanation]) -> str:
-    """Why none of the commits before the good version is tried, as a sentence; else empty. ``before``: what was
-    answered to other tests.
+def untried_older_commits(
+    red_too: str, confirmation: Confirmation, before: Collection[Explanation]
+) -> str:
+    """Why none of the commits before the good version is tried, as a sentence that begins with the clause that it is
+    ``red_too``; else empty. ``before``: what was answered to other tests.
     """
     ends = (confirmation.bad, confirmation.good)
     bad, good = (is_not_compiled(end.signature if end else None) for end in ends)
-    red = f"{RED_AT_BOTH}{otherwise_clause(confirmation)}"
+    red = f"{red_too}{otherwise_clause(confirmation)}"
     if good and not bad:
         return f"{red}. Older commits were not tried, as it was not compiled there (--history tries all)."
     if any(each.status is Status.EXPLAINED for each in before):
         return f"{red}; older commits were not tried, as another test of this range is explained (--history tries all)."
-    if any(each.reason.startswith(RED_AT_BOTH) for each in before):
+    if any(each.reason.startswith((_RED_AT_BOTH, _RED_WITH_OWN)) for each in before):
         return f"{red}; older commits were not tried, as none of them passed another test (--history tries all)."
     return ""
 

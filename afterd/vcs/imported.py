@@ -1,13 +1,17 @@
-"""Python files that are named like tests and belong to the program all the same.
+"""Which files are tests: Python files that are named like some and belong to the program, and a script that is none by
+its name and is the test all the same.
 
 jinja2's ``tests.py`` holds what templates call tests. Kept as in the bad version, such a file leaves
 no good version to compare with. A package that imports the file itself tells it from a real test:
-nobody's program imports its tests.
+nobody's program imports its tests. Nor does it import the script that the test command runs (``python check.py``):
+one that it imports, or that stands in a package, is run as a part of the program.
 """
 
 from __future__ import annotations
 
 import ast
+import glob
+import os
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -29,10 +33,12 @@ _WORD = re.compile(rb"[\w\x80-\xff]+")
 def knowing_program(
     reader: TreeReader, tree: str, paths: Collection[str], rules: FileRules
 ) -> FileRules:
-    """The rules with those of ``paths``, files of ``tree``, that only look like tests.
+    """The rules with those of ``paths``, files of ``tree``, that only look like tests, and with the script of the
+    test command, if it is among them and is one.
 
     What a user calls a test file is one.
     """
+    rules = _with_script(reader, tree, paths, rules)
     declared = replace(rules, tests=tuple(glob for glob in rules.tests if glob not in TESTS))
     alike = {
         path
@@ -40,6 +46,21 @@ def knowing_program(
         if kind_of(path, rules) is FileKind.TEST and kind_of(path, declared) is not FileKind.TEST
     }
     return replace(rules, program=imported_by_program(reader, tree, alike, rules))
+
+
+def _with_script(
+    reader: TreeReader, tree: str, paths: Collection[str], rules: FileRules
+) -> FileRules:
+    """The rules that take the script of the test command for a test file, where it is not of the program."""
+    script = rules.script
+    if script not in paths or kind_of(script, rules) is not FileKind.SOURCE:
+        return rules
+    beside = f"{dirname(script)}/{_INIT}".lstrip("/")
+    within = replace(rules, tests=(*rules.tests, f"/{glob.escape(script)}"))
+    is_program = reader.lookup(tree, os.fsencode(beside)) is not None or imported_by_program(
+        reader, tree, [script], within
+    )
+    return rules if is_program else within
 
 
 def imported_by_program(

@@ -89,6 +89,8 @@ class FileRules:
     ``keep_tests``: every variant has the test files of the bad version, because the failing test
     must exist in the green one; when false they take part in reversion like any other file.
     ``program``: files of the program, whatever tests their names look like.
+    ``script``: the file that the test command runs, whatever it is called (``imported.knowing_program`` takes it for a
+    test file where it is not of the program).
     ``docstrings_are_comments``: a change of a Python docstring cannot matter.
     """
 
@@ -98,6 +100,7 @@ class FileRules:
     data: tuple[str, ...] = DATA
     keep_tests: bool = True
     program: frozenset[str] = frozenset()
+    script: str = ""
     docstrings_are_comments: bool = False
 
 

@@ -54,6 +54,7 @@ from afterd.vcs.trees import ReadFile, TreeReader
 from afterd.vcs.variants import Variants
 from afterd.vcs.worktree import Slot
 from afterd.workspace.brought_files import brought_files
+from afterd.workspace.deciding_script import deciding_script
 from afterd.workspace.phases import PhaseClock
 
 LOCAL = "local"
@@ -284,7 +285,8 @@ def _rules(repository: pygit2.Repository, settings: Settings) -> FileRules:
     rules = FileRules()
     named = (*_named_tests(settings, rules), *brought_files(repository, settings, rules))
     tests = (*rules.tests, *settings.test_globs, *named)
-    return replace(rules, tests=tests, keep_tests=settings.keep_tests)
+    script = deciding_script(settings.test)
+    return replace(rules, tests=tests, script=script, keep_tests=settings.keep_tests)
 
 
 def _named_tests(settings: Settings, rules: FileRules) -> list[str]:

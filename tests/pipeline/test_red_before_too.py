@@ -60,7 +60,8 @@ def test_what_is_not_compiled_at_the_good_version_is_looked_for_no_farther_back(
 
     def told(bad: str, good: str) -> str:
         both = failing(bad), failing(good)
-        return untried_older_commits(Confirmation(Ends.ALREADY_RED, *both, Repeats(2, 0), 0.1), ())
+        ends = Confirmation(Ends.ALREADY_RED, *both, Repeats(2, 0), 0.1)
+        return untried_older_commits("It is red there, too", ends, ())
 
     assert "not compiled there" in told(ran, refused)
     assert not told(refused, refused)
