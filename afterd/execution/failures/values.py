@@ -114,6 +114,17 @@ _RAISED_AGAIN = re.compile(
     r"(?<=\[running\]:\n)(?:[^\n]+\n)*panic\([^\n]*\n\t[^\n]+\n", re.MULTILINE
 )
 """The frames of a goroutine down to its first panic: those of functions that recovered and panicked again."""
+_SHAPES = (
+    r"(?:map)?\[.*\]",
+    r"&?(?:[\w.]+)?\{.*\}",
+    r'"[^"]*"',
+    r"'[^']*'",
+    r"`[^`]*`",
+    r"[+-]?\d[\w.]*",
+    "true|false",
+)
+"""How a list, a structure, a text, a number and a truth value are printed."""
+_WORDS = r"[A-Za-z_][\w.()\[\]]*(?: [\w.()]+)*?"
 _OBJECT_NUMBER = re.compile(r" &[0-9a-f]{32}\b")
 """Which object it is that PHPUnit shows: another number in each run."""
 _SAME_LINES = re.compile(r"^-(?P<line>.*)\n(?P<rest>(?:-.*\n)*)\+(?P=line)\n", re.MULTILINE)
@@ -214,7 +225,16 @@ def _told_by_match(match: re.Match[str]) -> Told:
     )
     message = _without_rules(groups.get("message", "")).strip("'\" ") or f"expected {expected}"
     line = int(groups.get("line") or 0)
-    return Told(message, groups.get("file", ""), line, observed, expected, match.start())
+    values = _without_words(observed, expected), _without_words(expected, observed)
+    return Told(message, groups.get("file", ""), line, *values, match.start())
+
+
+def _without_words(value: str, other: str) -> str:
+    """A value without what it is a value of, where the other shows which shape it has: ``args []`` beside ``[]``."""
+    for shape in _SHAPES if " " in value else ():
+        if re.fullmatch(shape, other) and (found := re.fullmatch(rf"{_WORDS} ({shape})", value)):
+            return found[1]
+    return value
 
 
 def _without_rules(message: str) -> str:
