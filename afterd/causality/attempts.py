@@ -33,6 +33,17 @@ class Attempts:
         self.note(trial)
         return trial
 
+    def alone(self, reverted: ChangeSet) -> Trial:
+        """The trial of a reversion with nothing going along; one that is not built is as if it had not been tried.
+
+        Raises BudgetSpentError.
+        """
+        self._before()
+        trial = self.trials.without_more(reverted)
+        if trial.outcome.built:
+            self.note(trial)
+        return trial
+
     def note(self, trial: Trial) -> None:
         """Keep its verdict. A variant that was not built says nothing of its parts."""
         self.seen[trial.asked] = trial.outcome.verdict if trial.outcome.built else None

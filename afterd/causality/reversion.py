@@ -12,6 +12,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from math import log2
 
 from afterd.causality.attempts import Attempts
@@ -62,7 +63,8 @@ class Reversion:
         self._shrinking = Shrinking(self._attempts, changes, executed, most)
         each_executed = max(len(executed), blind) if executed else most  # the rest goes at once
         self._downwards = min(len(changes), most, each_executed)
-        self._unlinked: ChangeSet = NOTHING
+        self._spoilt: list[ChangeSet] = []  # parts of sets of which a linker spoke
+        self._refused: ChangeSet = NOTHING  # each alone, and nobody knows for want of what
         self._from_above = False
 
     def find_root(
@@ -228,9 +230,10 @@ class Reversion:
             if reverted is None:
                 return
             self._make_side_by_side(reverted, inside)
-            linked = self._linked(reverted)
-            field = _costlier(field, self._unlinked)
-            if linked in self._attempts.seen:
+            linked = self._linked(reverted, field)
+            waits = linked not in self._attempts.seen and self._waits(linked)
+            if waits or linked in self._attempts.seen:
+                left += waits
                 continue
             first = self._tried(linked, field, passing)
             field = _costlier(field, _taking_along(field, first))
@@ -253,10 +256,27 @@ class Reversion:
             self._trials.side_by_side(_speculated_runs(inside, reverted, self._trials.width))
 
     def _tried(self, reverted: ChangeSet, field: Field, passing: Trial | None) -> Trial:
-        """A trial; of a part of what passes that asks for as much to go along, with what went along."""
-        if passing is None or not self._shrinking.takes_as_much(passing, reverted):
-            return self._try_standing(reverted, field)
-        return self._shrinking.beside(passing, reverted)
+        """A trial; of a part of what passes that asks for as much to go along, with what went along; of one of several
+        that ask for very many, or nobody knows for what, where that is built by itself and passes.
+        """
+        if passing is not None and self._shrinking.takes_as_much(passing, reverted):
+            return self._shrinking.beside(passing, reverted)
+        return self._one_that_builds(reverted, field) or self._try_standing(reverted, field)
+
+    def _one_that_builds(self, reverted: ChangeSet, field: Field) -> Trial | None:
+        """The likeliest of several, each alone, that are built as they are where all of them together are not, or with
+        very many others only; None where none of them passes.
+
+        A linker's word fits both who defines a name and who calls it: of mpack's pair the one that calls repairs alone,
+        and 54 changes, which the other one asked for, were called minimal.
+        """
+        if not self._trials.is_dear(reverted):
+            return None
+        for each in islice(self._loose(reverted, field), SEARCH.leaders):
+            trial = self._attempts.alone(each)
+            if trial.passed:
+                return trial
+        return None
 
     def _each_alone(self, inside: Field, passing: Trial) -> Iterator[Trial]:
         """Of those that pass together one that does alone, where parts of them were tried in vain, as many as there are
@@ -278,7 +298,7 @@ class Reversion:
         inside = field if passing is None else field.within(passing.asked)
         while True:
             inside = replace(inside, seen=self._attempts.seen)
-            proposal = proposed_reversion(inside)
+            proposal = proposed_reversion(_costlier(inside, self._unlinked()))
             if proposal is None or passing is not None:
                 return inside, proposal
             along = self._trials.newly_along(proposal.reverted)
@@ -378,18 +398,41 @@ class Reversion:
             field, suspects=field.suspects + new, clashes=tuple(self._attempts.clashes.items())
         )
 
-    def _linked(self, reverted: ChangeSet) -> ChangeSet:
-        """Without what keeps it from being linked; where the rest is known to fail, that by itself.
+    def _linked(self, reverted: ChangeSet, field: Field) -> ChangeSet:
+        """Without what keeps it from being linked; where the rest is known to fail, maybe with more undone, one of it
+        that was not tried alone, or what is not linked by itself.
 
         A rest was run eight times with ever less in it, as two changes that did not link stayed likely.
         """
         unlinked = self._trials.unlinked(reverted) if len(reverted) > 1 else NOTHING
         if not unlinked or unlinked == reverted:
             return reverted
-        self._unlinked |= unlinked
+        self._spoilt.append(unlinked)
         self._attempts.seen[reverted] = None
         rest = reverted - unlinked
-        return unlinked if self._attempts.failed_as_ever(rest) else rest
+        if not self._attempts.failed_as_ever(rest):
+            return rest
+        return next(self._loose(rest, field), unlinked)
+
+    def _loose(self, reverted: ChangeSet, field: Field) -> Iterator[ChangeSet]:
+        """Each of several alone, the likeliest first, that was not tried and that names and compilers take as it is."""
+        likely = in_suspicion_order(reverted, [suspect.change for suspect in field.suspects])
+        alone = (frozenset([change]) for change in likely)
+        untried = (each for each in alone if each not in self._attempts.seen)
+        return filter(self._trials.stands_alone, untried)
+
+    def _waits(self, reverted: ChangeSet) -> bool:
+        """Whether a single change is seen only now not to be built though names and compilers take it: to look for what
+        it lacks is dear, and others may come first.
+        """
+        if len(reverted) > 1 or reverted <= self._refused or not self._trials.is_dear(reverted):
+            return False
+        self._refused |= reverted
+        return True
+
+    def _unlinked(self) -> ChangeSet:
+        """What is not linked by itself, and what a linker spoke of beside none of these."""
+        return self._refused.union(*(each for each in self._spoilt if not each & self._refused))
 
 
 def _costlier(field: Field, unlinked: ChangeSet) -> Field:

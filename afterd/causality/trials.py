@@ -131,6 +131,20 @@ class Trials:
         """Whether nothing that a text tells for nothing speaks against these changes alone."""
         return self.proves or not self._auxiliary.unbuildable(reverted)
 
+    def stands_alone(self, reverted: ChangeSet) -> bool:
+        """Whether a compiler takes these changes alone, where one decides."""
+        return self.proves and not self._auxiliary.is_incomplete(reverted)
+
+    def is_dear(self, asked: ChangeSet) -> bool:
+        """Whether several ask for more than few others by their names, where a compiler decides, or changes are refused
+        by a build though nothing told that they would be: then it must be looked for what they lack.
+        """
+        if not self.proves or self._auxiliary.known(asked) is not None:
+            return False
+        if len(asked) > 1 and self.along(asked) > SEARCH.few_along:
+            return True
+        return not self._auxiliary.is_incomplete(asked) and not self._see(asked).built
+
     def along(self, reverted: ChangeSet) -> int:
         """How many others go along with these by their names, where a compiler decides."""
         return len(self._auxiliary.named(reverted))

@@ -12,6 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from made_changes import (
     DIFFERENT,
+    FAIL,
     NOT_BUILT,
     NOT_RUN,
     PASS,
@@ -582,6 +583,48 @@ def test_what_a_linker_misses_is_left_out_of_a_set() -> None:
     found = Reversion(Trials(outcome, search), changes).find_root(_suspects(9), 0.15)
     assert found == Root(frozenset({"c5"}), frozenset(), minimal=True)
     assert sum("c2" in reverted for reverted in asked) <= 2
+
+
+def _misses_a_function(reverted: ChangeSet, others: ChangeSet) -> Outcome:
+    """c2 takes away a function that c3 calls; c3 alone repairs, and not with c1."""
+    if "c2" in reverted and not others <= reverted:
+        return replace(NOT_BUILT, detail="a.c:3: undefined reference to `track'")
+    return FAIL if "c1" in reverted else repaired_by({"c3"})(reverted)
+
+
+@pytest.mark.parametrize("spoilt", [("c2", "c3"), ("c1", "c2", "c3")])
+@pytest.mark.parametrize("told", ["nothing", "all that is needed"])
+def test_one_of_several_that_is_built_alone_is_tried_before_what_all_of_them_need(
+    told: str, spoilt: tuple[str, ...]
+) -> None:
+    """mpack: one suspect defines a function that another one calls; both compile alone, and a linker's word fits both.
+    With 64 others the two were built, and 54 were called minimal; the one that calls it repairs alone.
+    """
+    others = ids(40) - ids(6)
+
+    def named(reverted: ChangeSet) -> ChangeSet:
+        asks = told == "all that is needed" and "c2" in reverted
+        return others - reverted if asks else NOTHING
+
+    oracle = Counting(lambda reverted: _misses_a_function(reverted, others))
+    changes = {
+        **made(40),
+        "c2": change(2, patch="+int track(int n) {\n"),
+        "c3": change(3, patch="-track(1);\n+track(2);\n"),
+    }
+    search = AuxiliarySearch(
+        lambda reverted: oracle(reverted).built,
+        changes,
+        ids(40),
+        Standing(lambda _reverted: ""),
+        named,
+    )
+    trials = Trials(oracle, search)
+    suspects = [Suspect(each, Tier.CAUSE) for each in spoilt]
+    found = Reversion(trials, changes).find_root(suspects, 0.45)
+    assert found == Root(frozenset({"c3"}), frozenset(), minimal=True)
+    assert len(oracle.asked) <= 2 * len(spoilt)
+    assert all(len(reverted) <= 3 for reverted in oracle.asked)
 
 
 def test_what_a_compiler_refuses_alone_is_seen_before_sets_with_it_are_built() -> None:
