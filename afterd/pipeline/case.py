@@ -18,7 +18,9 @@ from afterd.workspace import FailingTest, Range, Workspace
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One failing test under explanation; ``began`` is when, on the monotonic clock."""
+    """One failing test under explanation; ``began`` is when, on the monotonic clock. ``ends_on_warnings``: who asked
+    asks again, with no warning as an error, where a variant is not built for one alone.
+    """
 
     workspace: Workspace
     settings: Settings
@@ -26,6 +28,7 @@ class Case:
     progress: Progress
     began: float
     prior: Prior | None
+    ends_on_warnings: bool = False
 
     @property
     def executor(self) -> BuildsTold:

@@ -127,7 +127,13 @@ class EachTest:
         test fails at its bad end as it does at the wanted one's; else all of it.
         """
         name, wanted = test.recipe.test_id, self.wanted
-        explained = partial(explain_test, self.workspace, self.settings, before=self._found)
+        explained = partial(
+            explain_test,
+            self.workspace,
+            self.settings,
+            before=self._found,
+            ends_on_warnings=not self.settings.older_compilers,
+        )
         known = narrowed_range(self.workspace, wanted.revisions, self.broken.suite, name)
         if known is not None and self.settings.strategy is Strategy.AFTER:
             revisions, note = known

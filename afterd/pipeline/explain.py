@@ -21,6 +21,7 @@ from afterd.pipeline.beside import begin_bad_run
 from afterd.pipeline.broken import which_broke
 from afterd.pipeline.each_test import EachTest
 from afterd.pipeline.kept import keep, keep_rankings
+from afterd.pipeline.runs_as_builds import RefusedVariantError
 from afterd.pipeline.unconfirmed import uncommitted_sentence
 from afterd.workspace import Phase, PhaseClock, Range, Workspace, opened_workspace, wanted_range
 
@@ -44,15 +45,16 @@ def explain(
     try:
         return _held(settings, heard, clock, answered=answered)
     except BuildError as error:
-        refused = native.newly_refused(str(error)).strip()
+        # A compiler that is newer than the project's last release must not be what stops its maintainer.
+        refused, what = native.newly_refused(str(error)).strip(), "as it is this one"
         if not refused or settings.older_compilers:
             raise
-    # A compiler that is newer than the project's last release must not be what stops its maintainer.
+    except RefusedVariantError as error:
+        refused, what = error.warning, "with a part of the changes undone this one"
     heard.stage("building again as older compilers would", refused)
     note = (
         "Compilers were started as older ones were (no warning is an error, -fcommon, in Rust --cap-lints warn, in Go"
-        f" -vet=off), because as it is this one refuses: {refused} (`older_compilers = true` does so for every"
-        " command.)"
+        f" -vet=off), because {what} refuses: {refused} (`older_compilers = true` does so for every command.)"
     )
     return _held(replace(settings, older_compilers=True), heard, clock, note, answered)
 

@@ -50,7 +50,7 @@ _NEXT = "afterd.pipeline.searched"
 """What comes after both ends are confirmed."""
 
 
-def explain_test(
+def explain_test(  # noqa: PLR0913 - what each who asks knows of it
     workspace: Workspace,
     settings: Settings,
     wanted: Range,
@@ -60,18 +60,20 @@ def explain_test(
     before: Sequence[Explanation] = (),
     prior: Prior | None = None,
     put_off: PutOff | None = None,
+    ends_on_warnings: bool = False,
 ) -> Explanation:
     """Explain one failing test of a range; the explanation is not stored yet (``keep`` does it).
 
     Explanations ``before`` are of other tests of the range: a root of theirs is tried first.
     ``prior`` is what is known of the test's flakiness. Where the good version is red as well, ``put_off`` takes the
     walk to the commits before it, for when other tests are answered; without it that is done at once.
+    ``ends_on_warnings``: raises RefusedVariantError where a variant is not built for a warning alone.
     """
     recipe = test.recipe
     if recipe.is_a_build:
         # what a compiler refuses it refuses each time, and was built once to be asked for
         settings, prior = replace(settings, confirmations=1), Prior(flaky=0.0)
-    case = Case(workspace, settings, test, progress, time.monotonic(), prior)
+    case = Case(workspace, settings, test, progress, time.monotonic(), prior, ends_on_warnings)
 
     def finished(found: Explanation) -> Explanation:
         found = _with_other_side(case, wanted, found)

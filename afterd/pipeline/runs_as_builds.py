@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from afterd.causality.complaint import has_crashed
+from afterd.execution.failures import native
 from afterd.execution.oracle import Oracle
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.outcome import Outcome, Unresolved, Verdict
@@ -44,9 +45,21 @@ def nothing_clashes(reverted: ChangeSet, outcome: Outcome, bad: Outcome) -> Chan
     return NOTHING
 
 
+class RefusedVariantError(Exception):
+    """A variant was not built for a ``warning`` alone: what is half undone leaves variables and functions that nobody
+    uses, and whether these are errors says nothing of the test.
+    """
+
+    def __init__(self, warning: str) -> None:
+        super().__init__(warning)
+        self.warning = warning
+
+
 class RunsAsBuilds:
     """An oracle's answers, with what ``missing`` says of them; at most ``most`` runs ask for builds in
     vain, one after the other. One that finds the variant built is the run that was wanted anyway.
+
+    ``ends_on_warnings``: RefusedVariantError is raised where one is not built for a warning alone.
     """
 
     def __init__(
@@ -56,7 +69,10 @@ class RunsAsBuilds:
         clashing: Callable[[ChangeSet, Outcome], ChangeSet] = lambda _reverted, _outcome: NOTHING,
         further: Callable[[Outcome], bool] = lambda _outcome: False,
         most: int = _MOST,
+        *,
+        ends_on_warnings: bool = False,
     ) -> None:
+        self._ends_on_warnings = ends_on_warnings
         self._oracle = oracle
         self._missing = missing
         self._clashes = clashing
@@ -79,6 +95,8 @@ class RunsAsBuilds:
         ]
 
     def _read(self, reverted: ChangeSet, outcome: Outcome) -> Outcome:
+        if outcome.reason is Unresolved.BUILD:
+            self._see_warnings(outcome.detail)
         if outcome.reason is Unresolved.BUILD and has_crashed(outcome.detail):
             return replace(outcome, reason=Unresolved.DIFFERENT_FAILURE)
         self._clashing[reverted] = self._clashes(reverted, outcome)
@@ -88,6 +106,11 @@ class RunsAsBuilds:
         if not missing or self._clashing[reverted]:
             return outcome
         return replace(outcome, verdict=Verdict.UNRESOLVED, reason=Unresolved.BUILD, detail=missing)
+
+    def _see_warnings(self, said: str) -> None:
+        """Raises RefusedVariantError where that is wanted and a build ``said`` nothing but warnings."""
+        if self._ends_on_warnings and (warning := native.refused_for_warnings(said)):
+            raise RefusedVariantError(warning.strip())
 
     def clashing(self, reverted: ChangeSet) -> ChangeSet:
         """The changes that a variant's run, which was made, clashed with; empty: not known."""
@@ -104,7 +127,10 @@ class RunsAsBuilds:
     def builds(self, reverted: ChangeSet) -> bool:
         """Whether the program can be built, and runs without missing anything; a test run."""
         if self._missing is nothing_missing:
-            return self._oracle.builds(reverted)
+            built = self._oracle.builds(reverted)
+            if not built:
+                self._see_warnings(self._oracle.refused(reverted))
+            return built
         if self._left <= 0:
             return False
         outcome = self.outcome(reverted)

@@ -125,6 +125,7 @@ def search(
             tracing.missing,
             lambda reverted, outcome: tracing.clashing(reverted, outcome, bad),
             lambda outcome: tracing.further(outcome, bad),
+            ends_on_warnings=case.ends_on_warnings,
         )
         execution = tracing.execution or UntracedExecution(in_order(tracing.executed))
         live = {change.id: change for change in wanted.changes.live}

@@ -41,6 +41,34 @@ def test_a_warning_that_is_an_error_is_let_pass_and_said(tmp_path: Path) -> None
     assert "building again as older compilers would" in done.err
 
 
+def test_what_is_half_undone_is_no_error_for_what_nobody_uses_then(tmp_path: Path) -> None:
+    """Ucode is built with -Wall -Werror: of its rewritten numbers hundreds of parts were refused for a variable that is
+    set and not used, or a function that nobody calls, and one of them alone repairs.
+    """
+    makefile = "prog: amount.c\n\tgcc -g -Wall -Werror -o prog amount.c\ncheck: prog\n\t./prog\n"
+    bad = """\
+static int amount(int n) { return n + 1; }
+int main(void)
+{
+    int n = 3, m = 0;
+    return amount(n) + m != 3;
+}
+"""
+    good = bad.replace("static int amount(int n) { return n + 1; }\n", "").replace("amount(n)", "n")
+    bad = bad.replace("m = 0;", "m = 0; /* none */")
+    files = {".gitignore": "prog\n", "Makefile": makefile, "amount.c": good}
+    where = repository(tmp_path / "r", files, {"amount.c": bad})
+    done = afterd("explain", "HEAD~1..HEAD", "--format", "json", cwd=where)
+    assert done.status == 0, done.err + done.out
+    [found] = json.loads(done.out)["explanations"]
+    assert [change["patch"].splitlines()[-1] for change in found["root"]] == [
+        "+    return amount(n) + m != 3;"
+    ]
+    assert not found["auxiliary"]
+    [note] = [note for note in found["remarks"] if "-Werror" in note]
+    assert "with a part of the changes undone this one refuses" in note
+
+
 def test_a_variable_of_c_in_a_header_is_of_all_objects_as_it_was(tmp_path: Path) -> None:
     """GCC 10 and clang 11 refuse it; the program is traced all the same."""
     makefile = "prog: a.c b.c v.h\n\tgcc -g -o prog a.c b.c\ncheck: prog\n\t./prog\n"

@@ -191,6 +191,16 @@ def newly_refused(text: str) -> str:
     return found[0] if found else ""
 
 
+def refused_for_warnings(text: str) -> str:
+    """The first warning for which a build was refused that found nothing else at fault; empty where there is none, or
+    something else as well.
+    """
+    if of_rust := _NEWLY_RUST.search(text):
+        return "" if "error[" in text else f"{of_rust['said']} ({of_rust['by']})"
+    errors: list[str] = _REFUSED.findall(text)
+    return errors[0] if errors and all("[-Werror" in error for error in errors) else ""
+
+
 def refused(text: str) -> str:
     """The first line in which a compiler or a linker refuses something, or CMake before them; empty where none does."""
     if of_cmake := _CMAKE.search(text):
