@@ -8,6 +8,7 @@ from afterd.execution.failures.native import refused_for_warnings
 
 UNUSED = "vm.c:18:9: error: variable ‘t’ set but not used [-Werror=unused-but-set-variable]"
 CLANG = "vm.c:18:9: error: variable 't' set but not used [-Werror,-Wunused-but-set-variable]"
+RETURN = "types.c:619:1: error: control reaches end of non-void function [-Werror=return-type]"
 HARD = "vm.c:20:2: error: ‘t’ undeclared (first use in this function)"
 LINK = "/usr/bin/ld: vm.c:399: undefined reference to `track'"
 RUST = """\
@@ -24,6 +25,7 @@ error: unused variable: `n`
         (f"{CLANG}\n1 error generated.", CLANG),
         (f"{UNUSED}\n{CLANG}", UNUSED),
         (f"{UNUSED}\n{HARD}", ""),
+        (f"{UNUSED}\n{RETURN}", ""),
         (f"{HARD}\n", ""),
         (f"{UNUSED}\n{LINK}", ""),
         ("vm.c:1:1: warning: unused [-Wunused]\nmake: *** [prog] Error 1", ""),

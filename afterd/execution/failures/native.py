@@ -86,6 +86,7 @@ _NEWLY = re.compile(
     r"^.*(?:\[-Werror[=,\]]|warnings? (?:being )?treated as errors|\bmultiple definition of [`'‘]\w+['’]).*$",
     re.MULTILINE | re.IGNORECASE,
 )
+_UNUSED = re.compile(r"\[-Werror(?:=|,-W)(?:unused|unneeded)-[\w=-]+\]")
 _NEWLY_RUST = re.compile(  # a group of lints, of which a newer compiler has more
     r"^error: (?P<said>.*)\n(?:(?!error\b).*\n)*?.*implied by `(?P<by>(?:#!?\[(?:deny|forbid)\(|-[DF] ).*)`$",
     re.MULTILINE,
@@ -192,13 +193,13 @@ def newly_refused(text: str) -> str:
 
 
 def refused_for_warnings(text: str) -> str:
-    """The first warning for which a build was refused that found nothing else at fault; empty where there is none, or
-    something else as well.
+    """The first warning, of something that nobody uses, for which a build was refused that found nothing else at fault;
+    empty where there is none.
     """
     if of_rust := _NEWLY_RUST.search(text):
         return "" if "error[" in text else f"{of_rust['said']} ({of_rust['by']})"
     errors: list[str] = _REFUSED.findall(text)
-    return errors[0] if errors and all("[-Werror" in error for error in errors) else ""
+    return errors[0] if errors and all(map(_UNUSED.search, errors)) else ""
 
 
 def refused(text: str) -> str:

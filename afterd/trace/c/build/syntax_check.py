@@ -36,7 +36,7 @@ from afterd.execution.sandbox import run
 from afterd.execution.zig import is_zigs
 from afterd.limits import VARIANT_TEXT, WORK, ProcessLimits
 from afterd.model.change import NOTHING, Change, ChangeSet, FileKind
-from afterd.trace.c.build import mixed_types
+from afterd.trace.c.build import half_changes
 from afterd.trace.c.build.compilations import Compilation
 from afterd.trace.c.build.generators import MADE_AS, Generators, Remade, with_shown_lines
 from afterd.trace.c.build.listed_sources import listed, stems
@@ -56,7 +56,7 @@ _ASKED = (
     "-Wimplicit-function-declaration",
     "-Wno-error=implicit-function-declaration",
     "-Wundefined-internal",
-    *mixed_types.ASKED,
+    *half_changes.ASKED,
 )
 _SILENT = "-w"
 """Silences a compiler, whatever warning it is asked for behind it."""
@@ -101,7 +101,7 @@ class SyntaxCheck:
         self._work = 0
         self._failed: dict[Compilation, int] = {}
         self._everything = frozenset(changes)
-        self._mixed_before: dict[Compilation, frozenset[str] | None] = {}
+        self._warned_before: dict[Compilation, frozenset[str] | None] = {}
 
     def work(self) -> int:
         """What the compiler was given so far, in the units of ``limits.WORK``.
@@ -171,24 +171,24 @@ class SyntaxCheck:
                 said = pool.map(lambda each: self._told(each, texts, overlay), some)
                 for compilation, told in zip(some, said, strict=True):
                     self._count(compilation, told)
-                    if failure := told.failure or self._mixing(compilation, told):
+                    if failure := told.failure or self._half_changed(compilation, told):
                         self._failed[compilation] = len(self._told_of)
                         return failure
         return ""
 
-    def _mixing(self, compilation: Compilation, told: _Told) -> str:
-        """What speaks against a file that compiles, and mixes types as neither version of it does."""
+    def _half_changed(self, compilation: Compilation, told: _Told) -> str:
+        """What speaks against a file that compiles, and is warned of as neither version of it is."""
         if not told.warned:
             return ""
-        if compilation not in self._mixed_before:
+        if compilation not in self._warned_before:
             ends = [self._told_alone(compilation, end) for end in (NOTHING, self._everything)]
-            self._mixed_before[compilation] = (
+            self._warned_before[compilation] = (
                 None
                 if any(end.failure for end in ends)
-                else frozenset[str]().union(*(mixed_types.mixed(end.warned) for end in ends))
+                else frozenset[str]().union(*(half_changes.warned(end.warned) for end in ends))
             )
-        known = self._mixed_before[compilation]
-        return "" if known is None else mixed_types.with_errors(told.warned, known)
+        known = self._warned_before[compilation]
+        return "" if known is None else half_changes.with_errors(told.warned, known)
 
     def _told_alone(self, compilation: Compilation, reverted: ChangeSet) -> _Told:
         """What is said of one file of a variant."""
@@ -304,7 +304,7 @@ class SyntaxCheck:
         if key not in self._read_before:
             said = self._said_by(compilation, overlay, *_reading(compilation), *_ASKED)
             failure = _refusal(said)
-            warned = "" if failure or not mixed_types.mixed(said) else said
+            warned = "" if failure or not half_changes.warned(said) else said
             self._read_before[key] = _Told(failure, preprocessed, read.stat().st_size, warned)
         return self._read_before[key]
 

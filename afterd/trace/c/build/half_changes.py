@@ -1,8 +1,10 @@
-"""Warnings of pointers and numbers of C that do not go together: of half a change that compiles all the same.
+"""Warnings of half a change that compiles all the same: of pointers and numbers of C that do not go together, of a
+function that ends without the value that it gives, of a variable that was given none.
 
 Where a function takes another type, a variant with its old head and a new call is no version of the program, and what
-it does by chance may repair a test. C compilers of today refuse it and older ones warn, so what both versions mix as
-well is their own way of writing, and what neither does speaks against a variant.
+it does by chance may repair a test; so may what stands in a register where a function of ucode's was half undone. C
+compilers of today refuse some of it and older ones warn, so what both versions write as well is their own way of
+writing, and what neither does speaks against a variant.
 """
 
 from __future__ import annotations
@@ -17,10 +19,15 @@ ASKED = (
     "-Wno-incompatible-pointer-types-discards-qualifiers",
     "-Wint-conversion",
     "-Wno-error=int-conversion",
+    "-Wreturn-type",
+    "-Wno-error=return-type",
+    "-Wuninitialized",
+    "-Wno-error=uninitialized",
 )
 """What clang is told to be warned of them, behind what was said of warnings before."""
 _WARNED = re.compile(
-    r": warning: (?P<said>.*) \[-W(?:incompatible-(?:function-)?pointer-types|int-conversion)\]$"
+    r": warning: (?P<said>.*)"
+    r" \[-W(?:incompatible-(?:function-)?pointer-types|int-conversion|return-type|uninitialized)\]$"
 )
 _ASIDE = re.compile(r"^\s*\d+ \| ?|/\*.*?(?:\*/|$)|//.*|\s+")
 """What a line that is shown says nothing by: its number, comments and white space, which differ where one answer is
@@ -28,7 +35,7 @@ given for the same preprocessed text.
 """
 
 
-def mixed(said: str) -> frozenset[str]:
+def warned(said: str) -> frozenset[str]:
     """Each of these warnings, with the line that it shows and without its number."""
     return frozenset(told for _, told in _warnings(said))
 
