@@ -20,6 +20,7 @@ from afterd.pipeline.answer import answered_meanwhile, unanswered_explanation
 from afterd.pipeline.beside import begin_bad_run
 from afterd.pipeline.broken import which_broke
 from afterd.pipeline.each_test import EachTest
+from afterd.pipeline.empty_submodules import note_submodules
 from afterd.pipeline.kept import keep, keep_rankings
 from afterd.pipeline.runs_as_builds import RefusedVariantError
 from afterd.pipeline.unconfirmed import uncommitted_sentence
@@ -100,8 +101,15 @@ def _explain(
         note = " ".join(filter(None, [note, wanted.lacking]))
         if known := answered_meanwhile(workspace, settings, wanted, heard):
             return known
-        with clock.during(Phase.SUITE):
-            broken = which_broke(workspace, settings, wanted, heard, given)
+        try:
+            with clock.during(Phase.SUITE):
+                broken = which_broke(workspace, settings, wanted, heard, given)
+            began = time.monotonic()
+            answers = EachTest(workspace, settings, wanted, broken, heard, note).answers
+            found = answers() if broken.tests else ()
+        except (TestError, BuildError) as error:
+            note_submodules(workspace, wanted.variants.bad, error)
+            raise
         if not broken.tests:
             reason = broken.reason
             if broken.status is Status.GREEN:
@@ -109,8 +117,6 @@ def _explain(
             nothing = unanswered_explanation(THE_SUITE, broken.status, wanted.revisions, reason)
             nothing = replace(nothing, remarks=tuple(filter(None, [note])))
             return (keep(workspace, nothing),)
-        began = time.monotonic()
-        found = EachTest(workspace, settings, wanted, broken, heard, note).answers()
         if answered and all(each.status is Status.EXPLAINED for each in found):
             heard = answered(found)
         with clock.during(Phase.RANK):

@@ -15,6 +15,7 @@ from afterd.pipeline.installed_copy import untested_import
 from afterd.pipeline.older_tests import SettledEnds
 from afterd.pipeline.own_script import range_with_own_script
 from afterd.pipeline.red_otherwise import (
+    empty_sentence,
     lack_at_good,
     otherwise_clause,
     red_at_both,
@@ -32,7 +33,8 @@ def red_for_want(case: Case, red: SettledEnds) -> Explanation | None:
     """
     unexplained = unanswered(case, red.wanted, red.oracle, red.confirmation)
     lack = lack_at_good(case, red.wanted, red.confirmation)
-    if lack := lack or unfound_sentence(case, red.wanted, red.confirmation):
+    lack = lack or unfound_sentence(case, red.wanted, red.confirmation)
+    if lack := lack or empty_sentence(case, red.wanted, red.confirmation):
         return unexplained(Status.BROKEN, lack)
     if red.confirmation.bad.hangs:
         return None

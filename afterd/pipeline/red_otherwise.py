@@ -18,6 +18,7 @@ from afterd.model.explanation import Explanation, Status
 from afterd.model.outcome import Outcome
 from afterd.model.wording import first_names
 from afterd.pipeline.case import Case, told_by_test
+from afterd.pipeline.empty_submodules import named_submodule
 from afterd.pipeline.installed_copy import not_importable
 from afterd.workspace import Range, unbuilt_checkout, words_of_command
 
@@ -65,6 +66,13 @@ def unfound_sentence(case: Case, wanted: Range, confirmation: Confirmation) -> s
     ends = (confirmation.bad, confirmation.good)
     said = [_words(end) for end in ends if end is not None]
     return "" if lack_of(said[-1]) is None else not_importable(case, wanted.variants.bad, *said)
+
+
+def empty_sentence(case: Case, wanted: Range, confirmation: Confirmation) -> str:
+    """The submodule that the test wants at both versions and that is not checked out, as a sentence; else empty."""
+    ends = (confirmation.bad, confirmation.good)
+    said = [_words(end) for end in ends if end is not None]
+    return named_submodule(case.workspace, wanted.variants.bad, *said)
 
 
 def otherwise_clause(confirmation: Confirmation) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from afterd.execution.failures.lacks import lack_of
+from afterd.execution.failures.text import normalised
 
 
 @pytest.mark.parametrize(
@@ -39,6 +40,9 @@ from afterd.execution.failures.lacks import lack_of
         ("Error: Cannot find module './lib/moved'", "npm", ""),
         ("No module named 'own'", "python3", ""),
         ("assert 1 == 2", "python3", ""),
+        ("FileNotFoundError: [Errno 2] No such file or directory: 'no-such-tool'", "python3",
+         "The environment of python3 lacks the program no-such-tool; install no-such-tool."),
+        (normalised("FileNotFoundError: [Errno 2] No such file or directory: '/tmp/x/tests'"), "python3", ""),
         (
             'Traceback (most recent call last):\n  File "<frozen runpy>", line 189, in _run_module_as_main\n'
             '  File "/v/site-packages/pytest/__init__.py", line 9, in <module>\n'

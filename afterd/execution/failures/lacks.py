@@ -13,6 +13,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from afterd.execution.failures.text import A_TEMPORARY_PATH
+
 MODULE = "the module"
 _MODULE = re.compile(r"No module named '?([\w.]+)'?")
 _MOVED = re.compile(
@@ -32,7 +34,7 @@ _NOT_STARTED = re.compile(
 )
 """The runner died while it was imported: no test of it can show a frame of ``runpy``."""
 _ASYNC = "async def functions are not natively supported"
-_TOOL = re.compile(r"No such file or directory: '([\w.+-]+)'")
+_TOOL = re.compile(rf"No such file or directory: '(?!{A_TEMPORARY_PATH}')([\w.+-]+)'")
 _SHELL = re.compile(r"\b(?:sh|bash|dash)(?:: (?:line )?\d+)?: ([\w.+-]+): (?:command )?not found")
 _OF_NODE = re.compile(r"Cannot find (?:module|package) '((?:@[\w.-]+/)?\w[\w.-]*)(?:/[^']*)?'")
 _OF_PERL = re.compile(r"Can't locate ([\w/]+)\.pm in @INC")

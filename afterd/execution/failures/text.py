@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_]|)")
 _ENDED_PYTEST = re.compile(r"^INTERNALERROR> ?", re.MULTILINE)
+A_TEMPORARY_PATH = "TEMPORARY"
 _TIME_UNIT = r"(?:ns|µs|us|ms|s|secs?|seconds?|minutes?)"
 _ACCIDENTS = (
     # Longest and most specific first: a timestamp is also a row of numbers.
@@ -15,7 +16,7 @@ _ACCIDENTS = (
     (r"\b0x[0-9a-fA-F]+\b", "ADDRESS"),
     (r"(?<=&)[0-9a-f]{32}\b", "OBJECT"),  # PHP's number of an object, as PHPUnit shows it
     (r"(?<=[\w$;])@[0-9a-f]{4,16}\b", "@OBJECT"),  # Java's hash of one
-    (r"(?:(?:/private)?(?:/var)?/tmp|/var/folders)/[^\s:;,'\")\]]+", "TEMPORARY"),
+    (r"(?:(?:/private)?(?:/var)?/tmp|/var/folders)/[^\s:;,'\")\]]+", A_TEMPORARY_PATH),
     (r"==\d+==", "==PID=="),
     (r"\b(?:pid|PID|process|thread)[ =:]+\d+", "PID"),
     (rf"\b\d+(?:\.\d+)?(?:e-?\d+)? ?{_TIME_UNIT}\b", "SECONDS"),
