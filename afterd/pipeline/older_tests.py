@@ -210,7 +210,9 @@ def _with_choice(
     ):
         return None
     if confirmation.ends is Ends.GREEN:
-        return SettledEnds(older, oracle, confirmation, "", _changed_test_sentence(wanted, choice))
+        return SettledEnds(
+            older, oracle, confirmation, "", _changed_test_sentence(wanted, choice, mine)
+        )
     return SettledEnds(older, oracle, confirmation, choice.note)
 
 
@@ -456,9 +458,10 @@ def _fails_otherwise_in_old_form(older: Range, asking: Asking) -> str:
     )
 
 
-def _changed_test_sentence(wanted: Range, choice: Choice) -> str:
+def _changed_test_sentence(wanted: Range, choice: Choice, mine: ChangeSet) -> str:
+    """That the test changed, with the files of its own text (``mine``), where it is known which these are."""
     known = wanted.changes.by_id()
-    files = sorted({known[change].file for change in choice.undone})
+    files = sorted({known[change].file for change in (choice.undone & mine) or choice.undone})
     return (
         "The test changed: its old form passes still at the bad version, and the good version does not pass"
         f" the new one, so {NO_GREEN} (see {', '.join(files[: REPORT.named])})."

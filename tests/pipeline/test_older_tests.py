@@ -195,8 +195,9 @@ def test_a_test_whose_old_form_fails_otherwise_was_not_already_red(tmp_path: Pat
         ({}, {"test/b.test.mjs": "5"}, "This test is new: there is no green to compare with."),
         (
             {"test/b.test.mjs": "1"},
-            {"test/b.test.mjs": "5"},
-            "The test changed: its old form passes still",
+            {"test/b.test.mjs": "5", "test/aa.mjs": "1"},
+            "The test changed: its old form passes still at the bad version, and the good version does not pass the"
+            " new one, so there is no green to compare with (see test/b.test.mjs).",
         ),
     ],
 )
