@@ -14,6 +14,7 @@ from afterd.execution.recipe import Recipe
 from afterd.execution.runners.interpreters import own_modules
 from afterd.model.outcome import Unresolved
 from afterd.model.progress import Progress
+from afterd.pipeline.empty_submodules import unbuildable_for_want
 from afterd.pipeline.older_tests import taking_part
 from afterd.vcs.file_changes import KEPT_TEST
 from afterd.workspace import FailingTest, Range, Workspace, build_of, unbuilt_checkout
@@ -31,7 +32,7 @@ def broken_build(
     where the good one does not either, and where what is missing, or a newer compiler, is what stands in the way.
 
     Raises BuildError where it fails for want of a module of Python that is not the project's own (tomli's new setup.py,
-    in an environment without setuptools): that is no regression.
+    in an environment without setuptools), or of the files of a submodule: that is no regression.
 
     Where the good version does not build with the bad one's test files, what these need is among what broke it.
     """
@@ -46,6 +47,10 @@ def broken_build(
     if lack and lack.what == MODULE:
         why = lack.sentence(recipe.test[0])
         raise BuildError(f"The bad version does not build. {why}", "bad")
+    good = wanted.variants.good
+    if why := unbuildable_for_want(workspace, good, wanted.variants.bad, bad.outcome.detail):
+        said = bad.outcome.detail
+        raise BuildError(f"The bad version does not build. {why} Its build says:\n{said}", "bad")
     progress.stage("building the good version", "the bad one does not build")
     tests = frozenset(each.id for each in wanted.changes.changes if each.pruned == KEPT_TEST)
     for within in (wanted, taking_part(wanted, tests)):

@@ -12,14 +12,17 @@ WANTS = "`git submodule update --init --recursive` gets it"
 READS = "from pathlib import Path\nDATA = Path('data/set/one.txt').read_text()\n"
 
 
-def _clone(tmp_path: Path, files: dict[str, str], later: dict[str, str]) -> Path:
-    """A clone without the files of its submodule ``data/set``."""
+def _clone(
+    tmp_path: Path, files: dict[str, str], later: dict[str, str], *, came: bool = False
+) -> Path:
+    """A clone without the files of its submodule ``data/set``, which ``came`` with its last commit or before."""
     data = repository(tmp_path / "data", {"one.txt": "1\n", "set.mk": "all:\n"})
     whole = repository(tmp_path / "whole", files)
     allowed = ("-c", "protocol.file.allow=always")
     authored_git(whole, "checkout", "-q", "-f", "main")
     authored_git(whole, *allowed, "submodule", "add", "-q", str(data), "data/set")
-    authored_git(whole, "commit", "-qm", "Data")
+    if not came:
+        authored_git(whole, "commit", "-qm", "Data")
     for name, text in later.items():
         (whole / name).write_text(text)
     authored_git(whole, "commit", "-qam", "Later")
@@ -50,6 +53,22 @@ def test_a_build_that_includes_it(tmp_path: Path) -> None:
     where = _clone(tmp_path, {"Makefile": make, "calc.py": "x = 1\n"}, {"calc.py": "\n"})
     done = _explained(where, "--build", "make", "--", "false")
     assert WANTS in " ".join(done.err.split())
+
+
+def test_a_build_that_needs_one_which_came_in_the_range_is_no_regression(tmp_path: Path) -> None:
+    """P11-kit's needs its new one: 170 commits were bisected for the one in which the build broke."""
+    good, bad = (
+        "all: ready\n",
+        "all:\n\t@test -f */set/set.mk || { echo error: no such part; exit 1; }\n",
+    )
+    files = {"Makefile": good + "ready:\n\t:\n", "calc.py": "x = 1\n"}
+    where = _clone(tmp_path, files, {"Makefile": bad}, came=True)
+    done = _explained(where, "--build", "make", "--", "false")
+    said = " ".join(done.err.split())
+    assert "The bad version does not build. data/set is a submodule whose files" in said
+    assert "Its build says: error: no such part" in said
+    assert said.count("git submodule update") == 1
+    assert "bisecting" not in said
 
 
 def test_nothing_is_said_of_one_that_is_there_or_not_wanted(tmp_path: Path) -> None:
