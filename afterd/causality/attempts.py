@@ -105,5 +105,4 @@ class Attempts:
         asked for them.
         """
         untold = sum(verdict is Verdict.UNRESOLVED for verdict in self.seen.values())
-        asked = self.trials.spent() - self.trials.runs
-        return len(self.seen) + (RUNS.untold - 1) * untold + asked
+        return len(self.seen) + (RUNS.untold - 1) * untold + self.trials.spent_along()

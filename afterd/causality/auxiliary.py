@@ -90,7 +90,7 @@ class AuxiliarySearch:
         self._along: dict[ChangeId, ChangeSet | None] = {}
         self._ask = builds
         self._changes = changes
-        self._allowed = 0
+        self._allowed = 0.0
         self._found: dict[ChangeSet, ChangeSet | None] = {}
         self._build: dict[ChangeSet, bool] = {everything: True}
         self._whole = frozenset(changes)
@@ -231,7 +231,9 @@ class AuxiliarySearch:
         """
         if reverted not in self._found:
             left = max(SEARCH.builds - self.builds, SEARCH.least_builds)
-            self._allowed = self.builds + (SEARCH.builds_when_told if self.standing.tells else left)
+            self._allowed = self.spent() + (
+                SEARCH.builds_when_told if self.standing.tells else left
+            )
             self._build[reverted] = False
             self._said[reverted] = diagnostics
             self._found[reverted] = self._search(reverted, diagnostics)
@@ -393,9 +395,7 @@ class AuxiliarySearch:
 
     def _builds(self, reverted: ChangeSet) -> bool:
         if reverted not in self._build:
-            if self.unbuildable(reverted):
-                return False
-            if self.builds >= self._allowed:
+            if self.spent() >= self._allowed or self.unbuildable(reverted):
                 return False
             self.builds += 1
             self._build[reverted] = self._ask(reverted)

@@ -87,13 +87,18 @@ class Reversion:
         """
         found = passing
         self._from_above |= passing is not None
+        bounded = passing is not None and self._trials.proves
+        if bounded:
+            self._shrinking.begin()
         self._attempts.needs.update({suspect.change: suspect.needs for suspect in suspects})
         try:
             field = Field(
                 tuple(suspects), {}, None, outside, predict, self._trials.stands, self._trials.along,
                 neighbours=tuple(neighbours),
             )  # fmt: skip
-            for trial in self._guided(self._informed(field), passing, thorough=thorough):
+            for trial in self._guided(
+                self._informed(field), passing, thorough=thorough, bounded=bounded
+            ):
                 found = trial
         except BudgetSpentError:
             if found is None:
@@ -103,7 +108,7 @@ class Reversion:
         met = [c for clash in self._attempts.clashes.values() for c in in_order(clash)]
         # where no failure names what was met it only stands around the suspects
         order = dict.fromkeys([*suspected, *met] if self._trials.proves else [*met, *suspected])
-        return None if found is None else self._shrinking.settled(found, list(order))
+        return None if found is None else self._shrinking.settled(found, list(order), begun=bounded)
 
     def leading(self, first: Sequence[ChangeId]) -> Root | None:
         """A root out of one of ``first`` that was not yet undone, alone or with the few that it needs by its text; None
@@ -209,12 +214,16 @@ class Reversion:
             guilt.update(zip(guilt, (chance * inside for chance in several), strict=True))
         return self._guilt_of_commits(guilt)
 
-    def _guided(self, field: Field, passing: Trial | None, *, thorough: bool) -> Iterator[Trial]:
-        """Ever smaller passing reversions, as the hypotheses lead; the commits first where these tell more."""
+    def _guided(
+        self, field: Field, passing: Trial | None, *, thorough: bool, bounded: bool
+    ) -> Iterator[Trial]:
+        """Ever smaller passing reversions, as the hypotheses lead; the commits first where these tell more.
+        ``bounded``: until sets of what passes have cost as much as they may since one was smaller.
+        """
         whole = frozenset(suspect.change for suspect in field.suspects)
         left = SEARCH.guided
         in_vain = 0  # of the few that pass
-        while left > 0:
+        while left > 0 and not (bounded and passing and self._shrinking.is_too_dear(passing)):
             inside, proposal = self._proposed(field, passing)
             left -= len(inside.suspects) > SEARCH.all_sets or passing is None
             if passing is not None and in_vain > len(inside.suspects):
@@ -245,6 +254,7 @@ class Reversion:
                 in_vain = 0
                 if passing is None or len(trial.asked) <= RUNS.shrunk * len(passing.asked):
                     left = SEARCH.guided
+                    self._shrinking.begin()
                 passing = trial
                 yield trial
                 if trial is not first and len(trial.asked) <= SEARCH.put_back:

@@ -54,10 +54,17 @@ class Shrinking:
         self._most = most
         self._until = inf
 
-    def settled(self, passing: Trial, order: Sequence[ChangeId]) -> Root:
-        """The passing reversion, as small as the budget allows to make it; ``order``: the most suspicious first."""
-        best = passing
+    def begin(self) -> None:
+        """From now on runs are counted."""
         self._until = self._attempts.trials.spent() + self._most
+
+    def settled(self, passing: Trial, order: Sequence[ChangeId], *, begun: bool = False) -> Root:
+        """The passing reversion, as small as the budget allows to make it; ``order``: the most suspicious first.
+        ``begun``: what was tried of it before counts.
+        """
+        best = passing
+        if not begun:
+            self.begin()
         try:
             for trial in self._smaller(passing, order):
                 best = trial
@@ -93,9 +100,13 @@ class Shrinking:
         """Raises _TooDearError where more are left than are put back one by one, after so many runs. What goes along
         because a compiler asks for it is no question of runs.
         """
-        left = passing.asked if self._attempts.trials.proves else passing.reverted
-        if self._attempts.trials.spent() >= self._until and len(left) > SEARCH.put_to_test:
+        if self.is_too_dear(passing):
             raise _TooDearError
+
+    def is_too_dear(self, passing: Trial) -> bool:
+        """Whether more are left than are put back one by one, after so many runs."""
+        left = passing.asked if self._attempts.trials.proves else passing.reverted
+        return self._attempts.trials.spent() >= self._until and len(left) > SEARCH.put_to_test
 
     def _acting(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:  # noqa: ARG002 - as its like
         """Without those of it that the test does not execute, but for what the rest needs: where an innocent suspect

@@ -78,6 +78,7 @@ class Trials:
         width: int = 1,
     ) -> None:
         self.runs = 0
+        self._in_vain = 0  # variants that were built to be run, and were not built
         self.width = width
         self._clashing = clashing
         self._kin = kin
@@ -158,7 +159,11 @@ class Trials:
 
     def spent(self) -> float:
         """What all of it has cost so far, in runs: also what was built, or asked of a compiler, and not run."""
-        return self.runs + self._auxiliary.spent()
+        return self.runs + self._in_vain + self._auxiliary.spent()
+
+    def spent_along(self) -> float:
+        """What it has cost, in runs, to see what goes along."""
+        return self._auxiliary.spent()
 
     def asking(self, changes: ChangeSet) -> Mapping[ChangeId, ChangeSet]:
         """What each change asks for by its names, where a compiler decides."""
@@ -329,8 +334,9 @@ class Trials:
     def _note(self, reverted: ChangeSet, outcome: Outcome) -> None:
         if outcome.reason is Unresolved.NOT_RUN:
             raise BudgetSpentError
-        if outcome.built and not outcome.cached:
-            self.runs += 1
+        if not outcome.cached:
+            self.runs += outcome.built
+            self._in_vain += not outcome.built
         self._seen[reverted] = outcome
         if outcome.built:
             self._auxiliary.note_built(reverted)

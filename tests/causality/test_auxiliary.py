@@ -11,7 +11,7 @@ from made_changes import change, ids, made
 
 from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.causality.standing import Standing
-from afterd.causality.worth import Worth
+from afterd.causality.worth import Worth, counted_questions
 from afterd.limits import SEARCH, WORK
 from afterd.model.change import NOTHING, ChangeForm, ChangeSet
 
@@ -441,3 +441,22 @@ def test_a_name_of_one_letter_is_asked_for_where_it_was_taken_away() -> None:
 
     search = AuxiliarySearch(lambda _reverted: True, changes, ids(COUNT), Standing(against))
     assert search.along("c1") == frozenset({"c9"})
+
+
+def test_what_compilers_are_asked_counts_among_the_builds_of_one_search() -> None:
+    """mpack: two builds, and a hundred questions to a compiler between them, about parts of what one set needs."""
+    asked: list[ChangeSet] = []
+
+    def against(reverted: ChangeSet) -> str:
+        asked.append(reverted)
+        return "" if len(reverted) in {1, COUNT - 1, COUNT} else "f.c:1:1: error: half of it"
+
+    def builds(reverted: ChangeSet) -> bool:
+        return len(reverted) >= COUNT - 1
+
+    standing = counted_questions(Standing(against), WORK.second)
+    search = AuxiliarySearch(
+        builds, made(COUNT), ids(COUNT), standing, worth=Worth(run=WORK.second)
+    )
+    search.find(frozenset({"c1"}))
+    assert len(asked) <= SEARCH.builds_when_told + 1

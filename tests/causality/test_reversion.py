@@ -33,6 +33,8 @@ from afterd.causality.shrinking import Root
 from afterd.causality.standing import Standing
 from afterd.causality.suspicion import Suspect, Tier
 from afterd.causality.trials import BudgetSpentError, Trial, Trials
+from afterd.causality.worth import Worth
+from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, ChangeSet, in_order
 from afterd.model.outcome import Outcome, Unresolved, Verdict
 
@@ -190,6 +192,24 @@ def test_of_a_rewrite_that_comes_down_to_many_no_more_is_asked(
     assert whole <= found.changes
     assert minimal is None or found.changes == whole
     assert len(oracle.asked) <= 4 * blind + 20
+
+
+def test_what_builds_only_as_a_whole_is_given_up_and_told() -> None:
+    """apk-tools: of a rewrite of which no part builds alone ten sets from above were each built twenty times, and then
+    it was begun to count.
+    """
+    whole = ids(90)
+    oracle = Counting(lambda reverted: PASS if whole <= reverted else NOT_BUILT)
+    search = AuxiliarySearch(
+        lambda reverted: oracle(reverted).built, made(90), whole, Standing(lambda _: "")
+    )
+    trials, blind = Trials(oracle, search), 2 * log2(91) + 3
+    reversion = Reversion(trials, made(90), worth=Worth(changes=90))
+    found = reversion.find_root(_suspects(90), 0.0, passing=trials.revert(whole))
+    assert found is not None
+    assert found.minimal is None
+    assert found.changes | found.auxiliary == whole
+    assert len(oracle.asked) <= 4 * blind + 3 * SEARCH.builds_when_told
 
 
 def test_the_most_suspicious_change_costs_one_run() -> None:
@@ -822,4 +842,4 @@ def test_what_was_built_in_vain_is_counted_as_runs_are() -> None:
     trials = Trials(lambda _reverted: NOT_BUILT, search)
     assert not trials.revert(frozenset({"c1"})).outcome.built
     assert trials.runs == 0
-    assert trials.spent() == search.builds > 3
+    assert trials.spent() == search.builds + 2 > 5  # as it was asked for, and with all others
