@@ -135,19 +135,32 @@ def _in_stream(
         for mine_at, other_at in line_pairs(my_lines[m1:m2], other_lines[o1:o2]):
             m = m if mine_at is None else m1 + mine_at
             o = o if other_at is None else o1 + other_at
+            paired = mine_at is not None and other_at is not None
             within: tuple[int, int] | None = (0, 0)
-            if mine_at is not None and other_at is not None:
+            if paired:
                 within = _first_steady_difference(my_lines[m], other_lines[o], unsteady)
+            elif _begin_alike(departing(my_start[m], other_start[o])):
+                within = _first_difference(my_lines[m], other_lines[o], 0, 0)
             if within is not None:
                 at = my_start[m] + within[0], other_start[o] + within[1]
                 departed = departing(*at)
                 yield departed
-                if is_first and mine_at is not None and other_at is not None:
+                if is_first and paired:
                     words = _later_words(my_lines[m], other_lines[o], within, unsteady)
                     later = (departing(at[0] + one, at[1] + instead) for one, instead in words)
                     yield from _written_at_once(departed, later)
                 is_first = False
             m, o = m + (mine_at is not None), o + (other_at is not None)
+
+
+def _begin_alike(line: Departure) -> bool:
+    """Whether a line that one run has alone begins as what the other wrote there: the byte by which it begins is
+    none that departed.
+    """
+    bad, green = line.bad, line.green
+    if bad is None or green is None:
+        return False
+    return bad.data[line.offset :][:1] == green.data[line.green_offset :][:1] != b""
 
 
 def _starts(lines: Sequence[bytes]) -> list[int]:
