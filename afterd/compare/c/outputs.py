@@ -137,10 +137,9 @@ def _in_stream(
             o = o if other_at is None else o1 + other_at
             paired = mine_at is not None and other_at is not None
             within: tuple[int, int] | None = (0, 0)
-            if paired:
-                within = _first_steady_difference(my_lines[m], other_lines[o], unsteady)
-            elif _begin_alike(departing(my_start[m], other_start[o])):
-                within = _first_difference(my_lines[m], other_lines[o], 0, 0)
+            if paired or _begin_alike(departing(my_start[m], other_start[o])):
+                steady = unsteady if paired else frozenset[bytes]()
+                within = _first_steady_difference(my_lines[m], other_lines[o], steady)
             if within is not None:
                 at = my_start[m] + within[0], other_start[o] + within[1]
                 departed = departing(*at)
