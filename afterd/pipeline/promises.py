@@ -117,8 +117,8 @@ def those_without_which_it_fails_as_ever(
     kept: Promises, outcome: OutcomeOf, missing: Missing, refused: Refused
 ) -> Promises:
     """The same answer, in which what only has to go along is no cause: with it put back the rest misses what it
-    defines, where with another change put back the test fails as ever (known outcomes: no run is made, nor a build
-    of what a compiler ``refused``).
+    defines, or, of few, is ``refused`` by a compiler, where with another change put back the test fails as ever (known
+    outcomes: no run is made, nor a build of what is refused).
 
     Where with most of many put back nothing is built, and with none the test fails as ever, none was seen to be guilty:
     that is no smallest answer, but how far the search came.
@@ -131,6 +131,8 @@ def those_without_which_it_fails_as_ever(
         unbuilt = len(kept.root) > SEARCH.put_to_test and 2 * built < len(kept.root)
         return replace(kept, minimal=None) if unbuilt else kept
     along = {change for change, seen in put_back.items() if missing(parts[change], seen)}
+    if len(kept.root) <= SEARCH.put_to_test:
+        along |= parts.keys() - put_back.keys()
     return replace(kept, root=kept.root - along, auxiliary=kept.auxiliary | along)
 
 

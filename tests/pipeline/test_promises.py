@@ -233,6 +233,22 @@ def test_what_is_only_missed_by_the_rest_goes_along() -> None:
     assert neither == kept
 
 
+def test_without_which_a_compiler_takes_no_other_only_goes_along() -> None:
+    """md4c: a call passes ``chain`` again, whose declaration must come back; to declare it repairs nothing."""
+    whole = frozenset({"declaration", "call"})
+    fails = Outcome(Verdict.FAIL)
+
+    def outcome(reverted: ChangeSet) -> Outcome:
+        return Outcome(Verdict.PASS) if reverted == whole else fails
+
+    def refused(reverted: ChangeSet) -> str:
+        return "chain is not declared" if reverted == {"call"} else ""
+
+    kept = Promises(whole, NOTHING, verified=True, minimal=True)
+    led = those_without_which_it_fails_as_ever(kept, outcome, lambda _reverted, _seen: "", refused)
+    assert led == replace(kept, root=frozenset({"call"}), auxiliary=frozenset({"declaration"}))
+
+
 def test_where_nothing_fails_as_ever_no_change_is_said_to_lead() -> None:
     whole = frozenset({"c1", "c2"})
 
