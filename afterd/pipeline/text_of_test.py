@@ -6,6 +6,8 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 import pygit2
 
@@ -21,6 +23,8 @@ from afterd.vcs.tokens import language_of
 from afterd.vcs.trees import ReadFile
 from afterd.workspace import Range, contents_of, words_of_command
 
+_FOLDERS = re.compile(r"(?<![\w.~-])~?/(?:[^\s/'\"]+/)+")
+_TOOLS = frozenset(["bin", "sbin", "Scripts"])
 _HEAD = re.compile(rb"\s*(?:async\s+def|def|class)\b")
 
 
@@ -34,9 +38,10 @@ def similarity_to_test(
     content = contents_of(case.workspace, wanted.variants.tree(NOTHING))
     ran = list(executed_functions(content, executed(), case.workspace.rules))
     own = ran or [*named_texts(content, typed, recipe.folder)]
+    own = own or [*texts_of_scripts(typed, Path(repository.workdir or ""), recipe.folder)]
     query = TitledText(
         "\n".join([said, *(each.title for each in own)]),
-        "\n".join([typed, *(each.body for each in own)]),
+        "\n".join([without_folders(typed), *(each.body for each in own)]),
     )
     messages = {name: _message(repository, name) for name in wanted.changes.commits}
     texts = {change.id: text_of_change(change, messages) for change in wanted.changes.live}
@@ -85,6 +90,24 @@ def named_texts(content: ReadFile, typed: str, folder: str) -> Iterator[TitledTe
             yield from _cut_out(text, of_name)
         elif len(text) <= SEARCH.read_test:
             yield TitledText("", text.decode(errors="replace"))
+
+
+def texts_of_scripts(typed: str, work_tree: Path, folder: str) -> Iterator[TitledText]:
+    """The scripts that a command names and no version has: untracked ones, and those that stand elsewhere. A program
+    is none, nor what an environment installed.
+    """
+    for word in words_of_command(typed):
+        path = work_tree / folder / word
+        with suppress(OSError, ValueError):  # no name of a file, or no text
+            if path.parent.name not in _TOOLS and 0 < path.stat().st_size <= SEARCH.read_test:
+                yield TitledText("", without_folders(path.read_text(encoding="utf-8")))
+
+
+def without_folders(typed: str) -> str:
+    """A command with only the last parts of paths that begin at the root: where somebody keeps a script says nothing of
+    what it is about, and "work", "out" or "home" stand in many a change.
+    """
+    return _FOLDERS.sub("", typed)
 
 
 def text_of_change(change: Change, messages: Mapping[str, str]) -> TitledText:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from made_changes import change
 
 from afterd.causality.textual_similarity import TitledText
-from afterd.pipeline.text_of_test import executed_functions, named_texts, text_of_change
+from afterd.pipeline.text_of_test import (
+    executed_functions,
+    named_texts,
+    text_of_change,
+    texts_of_scripts,
+    without_folders,
+)
 from afterd.vcs.kinds import FileRules
 
 SUITE = b"""\
@@ -74,6 +81,37 @@ def test_what_a_command_speaks_of(typed: str, texts: list[TitledText]) -> None:
 def test_files_are_looked_for_where_the_command_runs() -> None:
     files = content(lib__tests__test_ops=SUITE)
     assert [*named_texts(files, "pytest tests/test_ops.py::test_one", "lib")] == [ONE]
+
+
+@pytest.mark.parametrize(
+    ("typed", "left"),
+    [
+        ("bash /work/out/repro/t.sh", "bash t.sh"),
+        ("sh -c '/home/me/a b/run' ~/bin/it", "sh -c 'a b/run' it"),
+        ("ctest --test-dir b -R url", "ctest --test-dir b -R url"),
+        ("./tests/run.sh ../data/in.md", "./tests/run.sh ../data/in.md"),
+        (
+            "PYTHONPATH=/x/lib:src python -m pytest tests/a.py",
+            "PYTHONPATH=lib:src python -m pytest tests/a.py",
+        ),
+    ],
+)
+def test_where_somebody_keeps_a_script_says_nothing(typed: str, left: str) -> None:
+    assert without_folders(typed) == left
+
+
+def test_scripts_that_no_version_has_are_read(tmp_path: Path) -> None:
+    tree, elsewhere = tmp_path / "tree", tmp_path / "out" / "t.sh"
+    (tree / "checks").mkdir(parents=True)
+    (tree / "checks" / "repro.sh").write_text("./url --join a b\n")
+    elsewhere.parent.mkdir()
+    elsewhere.write_text("./url --parse /tmp/case/in.txt\n")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "pytest").write_text("import pytest\n")
+    (tree / "url").write_bytes(b"\x7fELF\x00\xff")
+    typed = f"{tmp_path}/bin/pytest repro.sh && sh {elsewhere} ../url {'long' * 200}"
+    found = [each.body for each in texts_of_scripts(typed, tree, "checks")]
+    assert found == ["./url --join a b\n", "./url --parse in.txt\n"]
 
 
 def test_a_change_says_what_its_commits_say() -> None:
