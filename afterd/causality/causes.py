@@ -40,6 +40,7 @@ class _Waiting:
 
     idle: bool  # as in green: it can only matter if the alignment is wrong
     aside: bool  # what it decided is infected by other things as well, or not at all
+    absent: bool  # green never came to it: where the runs parted comes first
     level: int
     urgency: int
     farness: int
@@ -101,7 +102,7 @@ class Causes:
             level = 1 + max((link.level for link in self.links), default=-1)
             failed = self._failures.pop(0)
             known = Evidence.INFERRED if failed.is_inferred else Evidence.PROVED
-            self._put(_Waiting(idle=False, aside=False, level=level, urgency=0, farness=0,
+            self._put(_Waiting(idle=False, aside=False, absent=False, level=level, urgency=0, farness=0,
                                predicate=failed, evidence=known))  # fmt: skip
         if not self._waiting or self._left <= 0:
             return False
@@ -213,6 +214,7 @@ class Causes:
             _Waiting(
                 idle=idle,
                 aside=not critical.only_way,
+                absent=branch.green.alignment is Alignment.ABSENT,
                 level=level,
                 urgency=2 * _URGENCY[branch.green.alignment] + bool(doubt) + (not branch.changes),
                 farness=-branch.id,

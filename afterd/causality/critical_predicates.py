@@ -110,6 +110,15 @@ def _parting_branch(execution: Execution, branch: StepId) -> StepId | None:
     return None
 
 
+def _came_all_the_same(execution: Execution, generator: Step) -> bool:
+    """Whether green came to a generator, and had the same there, without the branch that decided it in the failing run:
+    a condition that is new, and let through what was never kept back.
+    """
+    if not is_clean(generator) or generator.control is None:
+        return False
+    return execution.step(generator.control).green.alignment is Alignment.ABSENT
+
+
 def _infected_by(execution: Execution, generator: StepId, branch: StepId) -> bool:
     """Whether a generator is infected, and of what may have infected it only by this branch."""
     step = execution.step(generator)
@@ -128,11 +137,11 @@ def _not_written_by(execution: Execution, generator: StepId, branch: StepId) -> 
 def _selecting(execution: Execution, cause: Cause) -> list[Step]:
     """The infected steps behind a read that met another definition than green's, in execution order.
 
-    That definition is as it was: a pointer or an index led to it, which a proof takes as given. Two
-    lists in the wrong order were each what they should be.
+    That definition is as it was: a pointer or an index led to it, which a proof takes as given, or a copy wrote so far.
+    Two lists in the wrong order were each what they should be.
     """
     found: dict[StepId, Step] = {}
-    misled = [step for step in cause.steps if _reads_elsewhere(execution, step)]
+    misled = [step for step in cause.steps if step.extent or _reads_elsewhere(execution, step)]
     while misled and len(found) < SEARCH.selecting:
         for source in carriers_into(execution, misled.pop()):
             if source.id not in found and not source.green.elsewhere:
@@ -157,7 +166,7 @@ def _influences(
     for generator in reversed(generators):
         if is_settled(generator) and generator.id != cause.predicate.step:
             continue
-        if generator.control is not None:
+        if generator.control is not None and not _came_all_the_same(execution, generator):
             yield generator.id, generator.control, None
             above = parting(generator.control)
             if above is not None:

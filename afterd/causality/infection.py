@@ -219,11 +219,11 @@ def enters_unread(execution: Execution, step: Step) -> bool:
 
 
 def carriers_into(execution: Execution, step: Step) -> Iterator[Step]:
-    """What may have infected ``step``: infected steps that it read, and branches in and above it."""
-    for read in distinct_reads(step.term):
-        source = execution.step(read.step)
-        if is_infected(source):
-            yield source
+    """What may have infected ``step``: infected steps that it read, or that said where it was written, and branches in
+    and above it.
+    """
+    own = [read.step for read in distinct_reads(step.term)]
+    yield from filter(is_infected, map(execution.step, dict.fromkeys((*own, *step.extent))))
     yield from _choosing_branches(execution, step)
     if step.control is not None and is_infected(guard := execution.step(step.control)):
         yield guard

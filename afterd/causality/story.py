@@ -266,10 +266,11 @@ def _steps_behind(
         if read.step != step.id and is_infected(execution.step(read.step)):
             led = True
             yield read.step, Way.DATA
-    for choice in step.choices:
-        if is_infected(execution.step(choice)):
-            led = True
-            yield choice, Way.BRANCH
+    for way, sources in ((Way.DATA, step.extent), (Way.BRANCH, step.choices)):
+        for source in sources:
+            if is_infected(execution.step(source)):
+                led = True
+                yield source, way
     if step.control is not None and is_infected(execution.step(step.control)):
         led = led or step.green.alignment is Alignment.ABSENT
         yield step.control, Way.BRANCH

@@ -109,6 +109,8 @@ class Step:
     read: of a conditional expression, of ``and`` and ``or``. ``changes`` are the changes this step's
     statement was altered by (directly, through a macro, a type, an initialiser; or a removed
     statement that stood here).
+    ``extent`` are the steps that said where, and how much, a copy wrote from whose output the failing run has
+    what green has from another write.
     ``old`` is the statement as it stood in the good version, over what the *failing* run could have
     read here; None where that cannot be told. What ``effect`` says is its value against ``value``.
     """
@@ -128,6 +130,7 @@ class Step:
     green: GreenValue = GreenValue(Alignment.UNKNOWN)
     effect: Effect = Effect.UNKNOWN
     old: Term | None = None
+    extent: tuple[StepId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,24 @@ def test_where_green_went_another_way_is_explained_first(parted: int) -> None:
     assert found[:2] == [9, parted]
 
 
+def test_where_the_runs_parted_comes_before_what_only_one_came_to() -> None:
+    """cmark: a renderer's buffer grew in forty rounds that green never came to; that a mark was taken for one that
+    opens, three levels up, was where they parted.
+    """
+    run = Recorded()
+    mark = run.assign(1, "mark", 7, green=6, changes=["c1"])
+    parted = run.branch(2, compare(Op.GT, mark, 6), green=False)
+    kind = run.assign(3, "kind", 2, green=1, control=parted)
+    entered = run.branch(4, compare(Op.EQ, kind, 2), green=False)
+    size = run.assign(5, "size", 40, green=Alignment.ABSENT, control=entered)
+    grown = run.branch(6, compare(Op.GT, size, 32), green=Alignment.ABSENT, control=entered)
+    byte = run.assign(7, "byte", op(Op.ADD, size, 20), green=Alignment.ABSENT, control=grown)
+    shown = run.assign(8, "shown", op(Op.ADD, byte, kind), green=96, control=entered)
+    run.fail(9, compare(Op.EQ, shown, 96), control=entered)
+    found = [step for level in levels(causes_of(aligned(run))) for step in level]
+    assert found == [9, 4, 2, 6]
+
+
 def test_a_round_in_which_green_went_on_is_explained_behind_many_that_were_alike() -> None:
     """curl: a hash table's later buckets were empty in both runs; before them green had a cookie more."""
     run = Recorded()

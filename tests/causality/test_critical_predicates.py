@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from in_process_solver import InProcess
 from paper_examples import critical_example, running_example
-from recorded import Recorded, aligned, compare, op
+from recorded import SAME, Recorded, aligned, compare, op
 
 from afterd.causality.critical_predicates import Critical, extract_critical_predicates
 from afterd.causality.semantic import semantic_analysis
@@ -62,6 +63,19 @@ def test_nothing_that_decided_a_clean_step_matters() -> None:
     run.fail(9, compare(Op.EQ, wrong, 18))
     assert [c.branch.id for c in _critical(run)] == [2]  # nobody said that 6 was 6 in green
     assert _critical(aligned(run)) == []
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_a_new_condition_over_what_green_had_as_well_is_not_asked(*, same: bool) -> None:
+    """md4c: an option that is new stands over all that a file's bytes are made of, and they are as ever."""
+    run = Recorded()
+    option = run.input(1, "option", 0)
+    new = run.branch(2, compare(Op.EQ, option, 0), green=Alignment.ABSENT, changes=["c1"])
+    stream = run.assign(3, "stream", 5, green=SAME if same else 4, control=new)
+    run.steps[3] = replace(run.steps[3], value=None)  # an object: of these nothing is settled
+    wrong = run.assign(4, "byte", op(Op.MUL, stream, 2), green=18)
+    run.fail(9, compare(Op.EQ, wrong, 18))
+    assert [c.branch.id for c in _critical(run)] == ([] if same else [2])
 
 
 def test_a_path_condition_in_the_core_is_asked_for_its_own_reasons() -> None:

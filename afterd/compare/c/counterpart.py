@@ -37,12 +37,14 @@ class Counterparts:
     def _step(self, statement: Statement) -> StepId | None:
         """The green step that corresponds to a statement; None where there is none.
 
-        A statement that was not rewritten is found by its execution index. Of a rewritten one, and
-        of one of several values that a copy wrote, the data flow knows better.
+        A statement that was not rewritten is found by its execution index. Of a rewritten one the data flow knows
+        better, and of one of several values that a copy or a call wrote it alone knows which of them it is.
         """
         partner = self._dual.partner(statement.step)
         if partner is not None and not self._unchanged(statement):
             return partner
+        if self._is_one_of_several(statement):
+            return None
         found = self._instance(statement)
         if found.instance is None or statement.instance is None:
             return None
@@ -60,9 +62,12 @@ class Counterparts:
             position = self._green.frames.returned(position)
         return self._green.ids.of(position) if position >= 0 else None
 
+    def _is_one_of_several(self, statement: Statement) -> bool:
+        return statement.step in self._bad.ids.cells
+
     def _unchanged(self, statement: Statement) -> bool:
         instance = statement.instance
-        if instance is None or statement.step in self._bad.ids.cells:
+        if instance is None or self._is_one_of_several(statement):
             return False
         blocks = self._alignment.blocks(instance.view)
         return blocks is not None and blocks.unchanged(instance.block, statement.instruction)
@@ -101,7 +106,8 @@ class Counterparts:
             return self._outcome(statement, found.instance)
         step = self.step(statement)
         if step is None:
-            return self._returned(statement, found.instance)
+            several = self._is_one_of_several(statement) and self.stood(statement)
+            return _UNKNOWN if several else self._returned(statement, found.instance)
         other = self._green.statements.statement(step)
         return self._compared(statement, step, other)
 

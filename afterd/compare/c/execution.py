@@ -126,9 +126,10 @@ class LlvmExecution:
             return self._failure_step(identifier, pair)
         self._remember_concrete(statement.term)
         tied = self._tied(pair, statement)
-        self._pair_onward(pair, statement)
-        place = self._place(pair, statement)
         green = green_value(pair, statement, tied)
+        if not green.elsewhere:  # of another definition's inputs none corresponds
+            self._pair_onward(pair, statement)
+        place = self._place(pair, statement)
         step = Step(
             id=identifier,
             location=place,
@@ -145,6 +146,7 @@ class LlvmExecution:
             effect=pair.transplant.effect(statement)
             if pair.transplant and tied
             else Effect.UNKNOWN,
+            extent=pair.bad.statements.extent(statement) if green.elsewhere else (),
         )
         return judged_output(step, failed)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from two_versions import VERSIONS, Case, changed_lines, sides
 
+from afterd.causality.infection import is_infected
 from afterd.compare.c.alignment import Alignment as Pairing
 from afterd.model.outcome import FailureKind
 from afterd.model.term import reads
@@ -157,6 +158,7 @@ GUILTY = {
     "constant_text": '-const char *name = kind == 2 ? "two" : "many"; +const char *name = kind == 3 ? "two" : "many";',
     "named_text": "-int number = 3; +int number = 5;",
     "bytes": "-block[1]++; +block[1] += 2;",
+    "copied_further": "-size_t end = 6; +size_t end = 7;",
     "line": "-line[5] = 'E'; +line[5] = 'F';",
     "character": "-c += 1; +c += 2;",
     "descriptor": "-text[0] = 'D'; +text[0] = 'C';",
@@ -308,6 +310,19 @@ def test_the_steps_behind_a_failure_lead_to_the_guilty_change_and_to_few_others(
     guilty = {text for text in tied if GUILTY[name] in text}
     assert guilty, f"only met {tied}"
     assert len(tied - guilty) <= 1, "changes of other cases"
+
+
+def test_where_a_copy_wrote_further_it_is_asked_how_far_and_not_what(
+    cases: dict[str, Case],
+) -> None:
+    """md4c: a link took in the bracket behind it, and where green had the next text's quote the input's bracket stood:
+    the input's reader was said to have read something else.
+    """
+    case = cases["copied_further"]
+    copied = [step for step in case.closure.values() if step.extent]
+    assert {step.text for step in copied} == {"memcpy(page->data + page->size, text, size);"}
+    assert any(is_infected(case.execution.step(each)) for step in copied for each in step.extent)
+    assert not any(is_infected(step) for step in case.at("char link[]"))
 
 
 ENTRIES = [

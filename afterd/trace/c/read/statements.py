@@ -283,6 +283,22 @@ class Statements:
         where = self.values.operand(*given[1], instance, index)
         return guarded_load(copied, where, copied.sort, instance.view.name)
 
+    def extent(self, statement: Statement) -> tuple[StepId, ...]:
+        """The steps that said where, and how much, the copy or fill wrote to whose outputs a statement belongs."""
+        if statement.instance is None or self.ids.is_initial(statement.step):
+            return ()
+        if self.recording.tag(self.ids.position(statement.step)) not in (
+            records.COPY,
+            records.FILL,
+        ):
+            return ()
+        given = arguments(statement.instance.instructions[statement.instruction])
+        terms = [
+            self.values.operand(*operand, statement.instance, statement.instruction)
+            for operand in (given[0], *given[2:_COPY_ARGUMENTS])
+        ]
+        return tuple(dict.fromkeys(read.step for term in terms for read in reads(term)))
+
     def _external(self, step: StepId, position: int) -> Statement:
         """A call of code that is not traced: its result, or bytes that it wrote."""
         made = self.frames.calling(position)

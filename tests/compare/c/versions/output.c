@@ -46,6 +46,28 @@ int case_bytes(void) {
     return 0;
 }
 
+struct page {
+    char data[40];
+    size_t size;
+};
+
+static void append(struct page *page, const char *text, size_t size) {
+    memcpy(page->data + page->size, text, size);
+    page->size += size;
+}
+
+int case_copied_further(void) {
+    struct page page = {"", 0};
+    char link[] = "a.html)";
+-    size_t end = 6;
++    size_t end = 7;
+    append(&page, "<a href=", 8);
+    append(&page, link, end);
+    append(&page, ">\n", 2);
+    fwrite(page.data, 1, page.size, stdout);
+    return 0;
+}
+
 int case_line(void) {
     char line[] = "a line";
 -    line[5] = 'E';
