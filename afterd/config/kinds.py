@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -85,6 +85,11 @@ class Budget:
 
     seconds: float | None = None
     runs: int | None = None
+
+    def without(self, seconds: float) -> Budget:
+        """What is left of it after so many seconds."""
+        left = None if self.seconds is None else max(0.0, self.seconds - seconds)
+        return replace(self, seconds=left)
 
     def __str__(self) -> str:
         parts = [f"{self.seconds:.10g}s"] if self.seconds is not None else []

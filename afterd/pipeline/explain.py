@@ -43,6 +43,7 @@ def explain(
     interrupt leaves out. Raises the AfterdError leaf that says what stands in the way of any answer.
     """
     heard, clock = progress or Silent(), clock or PhaseClock()
+    began = time.monotonic()
     try:
         return _held(settings, heard, clock, answered=answered)
     except BuildError as error:
@@ -52,6 +53,8 @@ def explain(
             raise
     except RefusedVariantError as error:
         refused, what = error.warning, "with a part of the changes undone this one"
+        left = settings.budget.without(time.monotonic() - began)
+        settings = replace(settings, budget=left)
     heard.stage("building again as older compilers would", refused)
     note = (
         "Compilers were started as older ones were (no warning is an error, -fcommon, in Rust --cap-lints warn, in Go"

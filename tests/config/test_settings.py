@@ -280,3 +280,9 @@ def test_hours_may_go_over_midnight(text: str, minute: int, left: int) -> None:
 def test_what_are_no_hours(text: object) -> None:
     with pytest.raises(ValueError, match="22:00-07:00"):
         parse_hours(text)
+
+
+@pytest.mark.parametrize(("seconds", "left"), [(20.0, 70.0), (100.0, 0.0), (0.0, 90.0)])
+def test_what_is_begun_again_has_what_is_left_of_the_budget(seconds: float, left: float) -> None:
+    assert Budget(seconds=90.0, runs=4).without(seconds) == Budget(seconds=left, runs=4)
+    assert Budget().without(seconds) == Budget()
