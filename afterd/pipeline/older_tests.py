@@ -448,8 +448,15 @@ def telling_line(said: str) -> str:
 
 
 def _fails_otherwise_in_old_form(older: Range, asking: Asking) -> str:
-    """Why there is no green where the old form of the test broke too, in another way than its new form fails."""
+    """Why there is no green where the old form of the test broke too, in another way than its new form fails, or cannot
+    be built.
+    """
     bad = asking(older).tree_outcome(older.variants.bad)
+    if not bad.built or is_not_compiled(bad.signature):
+        return (
+            "The test changed: in its old form the good version passes it, and the bad one does not build with that."
+            f" For the failure of the new form {NO_GREEN}."
+        )
     said = told_failure(bad.detail)
     how = f" ({said.message})" if said and said.message else ""
     return (

@@ -188,6 +188,27 @@ def test_a_test_whose_old_form_fails_otherwise_was_not_already_red(tmp_path: Pat
     assert "older commits" not in found["reason"]
 
 
+def test_a_test_whose_old_form_is_not_built_is_not_said_to_fail(tmp_path: Path) -> None:
+    """P11-kit's build lists the test files that came since."""
+    test = "import ops\n\n\ndef test_ops():\n    assert ops.{}\n"
+    good = {
+        "Makefile": "all:\n\ttrue\n",
+        "ops.py": OPS,
+        "test_ops.py": test.format("add(1, 2) == 3"),
+    }
+    bad = {
+        "Makefile": "all:\n\ttest -f test_more.py\n",
+        "ops.py": "def mean(a, b):\n    return a + b\n",
+        "test_more.py": "def test_more():\n    pass\n",
+        "test_ops.py": test.format("mean(1, 3) == 2"),
+    }
+    path = repository(tmp_path / "r", good, bad)
+    command = ("--build", "make", "--", sys.executable, "-m", "pytest", "-q")
+    done = afterd("explain", "HEAD~1..HEAD", "--format", "json", *command, cwd=path)
+    [found] = json.loads(done.out)["explanations"]
+    assert "the good version passes it, and the bad one does not build with that" in found["reason"]
+
+
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
 @pytest.mark.parametrize(
     ("good", "bad", "says"),
