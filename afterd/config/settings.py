@@ -81,7 +81,8 @@ _KEEP = Setting(FLAG, "every variant has the test files of the bad version", pri
 _WARNINGS = Setting(
     FLAG,
     "compilers are started as older ones were: no warning is an error, and `-fcommon` (Rust: `--cap-lints warn`, Go:"
-    " `-vet=off`); `explain` does so by itself where a version does not build otherwise",
+    " `-vet=off`); `explain` does so by itself where a version does not build otherwise, or with a part of the changes"
+    " undone is refused for a warning alone",
 )
 _SANDBOX = Setting(one_of(Sandbox), "what holds builds and tests; see reliability.md")
 _NETWORK = Setting(
