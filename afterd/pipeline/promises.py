@@ -114,15 +114,20 @@ def kept_promises(
 
 
 def those_without_which_it_fails_as_ever(
-    kept: Promises, outcome: OutcomeOf, missing: Missing, refused: Refused
+    kept: Promises,
+    outcome: OutcomeOf,
+    missing: Missing,
+    refused: Refused,
+    known: Callable[[ChangeSet], bool] = lambda _reverted: False,
 ) -> Promises:
     """The same answer, in which what only has to go along is no cause: with it put back the rest misses what it
     defines, or, of few, is ``refused`` by a compiler, where with another change put back the test fails as ever (known
-    outcomes: no run is made, nor a build of what is refused).
+    outcomes: no run is made, nor a build of what is refused). The other one may have been thought to go along.
 
     Where with most of many put back nothing is built, and with none the test fails as ever, none was seen to be guilty:
     that is no smallest answer, but how far the search came.
     """
+    kept = _with_guilty_auxiliary(kept, outcome, known)
     whole = kept.root | kept.auxiliary
     parts = {change: whole - {change} for change in kept.root if len(kept.root) > 1}
     put_back = {change: outcome(left) for change, left in parts.items() if not refused(left)}
@@ -133,7 +138,27 @@ def those_without_which_it_fails_as_ever(
     along = {change for change, seen in put_back.items() if missing(parts[change], seen)}
     if len(kept.root) <= SEARCH.put_to_test:
         along |= parts.keys() - put_back.keys()
-    return replace(kept, root=kept.root - along, auxiliary=kept.auxiliary | along)
+    return _with_causes(kept, kept.root - along)
+
+
+def _with_guilty_auxiliary(
+    kept: Promises, outcome: OutcomeOf, known: Callable[[ChangeSet], bool]
+) -> Promises:
+    """The answer with those for causes that were thought to go along, and with which put back the test was seen to fail
+    as ever, where it was not so with any of the causes.
+    """
+    whole = kept.root | kept.auxiliary
+    parts = {change: whole - {change} for change in whole if len(whole) > 1}
+    as_ever = {
+        change
+        for change, left in parts.items()
+        if known(left) and outcome(left).verdict is Verdict.FAIL
+    }
+    return kept if as_ever & kept.root else _with_causes(kept, kept.root | as_ever)
+
+
+def _with_causes(kept: Promises, root: ChangeSet) -> Promises:
+    return replace(kept, root=root, auxiliary=(kept.root | kept.auxiliary) - root)
 
 
 class _Asked:

@@ -261,7 +261,9 @@ def _promised_analysis(
         oracle.is_known,
     )
     if kept.verified:
-        kept = those_without_which_it_fails_as_ever(kept, oracle.outcome, tracing.missing, compiled)
+        kept = those_without_which_it_fails_as_ever(
+            kept, oracle.outcome, tracing.missing, compiled, oracle.is_known
+        )
     notes = analysis.notes
     if kept.silent:
         notes += (_SILENT.format(", ".join(in_order(kept.silent))),)

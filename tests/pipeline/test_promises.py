@@ -249,6 +249,27 @@ def test_without_which_a_compiler_takes_no_other_only_goes_along() -> None:
     assert led == replace(kept, root=frozenset({"call"}), auxiliary=frozenset({"declaration"}))
 
 
+def test_with_which_put_back_it_fails_as_ever_is_the_cause_whatever_led_to_it() -> None:
+    """tabulate: a pattern that is gone led to the line that reads it, and that line was said to go along."""
+    whole = frozenset({"pattern", "import", "line"})
+    otherwise = Outcome(Verdict.UNRESOLVED, Unresolved.DIFFERENT_FAILURE, "NameError")
+    truth = {
+        whole: Outcome(Verdict.PASS),
+        whole - {"pattern"}: otherwise,
+        whole - {"import"}: otherwise,
+        whole - {"line"}: Outcome(Verdict.FAIL),
+    }
+    kept = Promises(frozenset({"pattern"}), whole - {"pattern"}, verified=True, minimal=True)
+
+    def missing(reverted: ChangeSet, seen: Outcome) -> str:
+        return "a name" if seen.detail and reverted else ""
+
+    led = those_without_which_it_fails_as_ever(
+        kept, truth.__getitem__, missing, _nothing_refused, truth.__contains__
+    )
+    assert led == replace(kept, root=frozenset({"line"}), auxiliary=whole - {"line"})
+
+
 def test_where_nothing_fails_as_ever_no_change_is_said_to_lead() -> None:
     whole = frozenset({"c1", "c2"})
 
