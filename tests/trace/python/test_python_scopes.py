@@ -10,7 +10,7 @@ from contextlib import nullcontext
 import pytest
 
 from afterd.trace.python.record.scopes import BUILTIN, MODULE, Scope, ScopeBuilder
-from afterd.trace.python.source.mentions import Arity, Call, mentions
+from afterd.trace.python.source.mentions import Arity, Call, mentions, statement_texts
 from afterd.trace.python.source.scoping import names_of
 from afterd.trace.python.source.statements import Place, Places, executed_in_run
 
@@ -236,3 +236,14 @@ def test_a_text_is_read_as_a_whole_though_statement_by_statement() -> None:
     assert (part.name, set(part.bases), {use.name for use in part.reads}) == ("K", {"L"}, {"z"})
     assert "x" in part.gives
     assert {"w", "k", "z"} <= found.needed
+
+
+def test_a_text_is_cut_where_statements_begin_whatever_quotes_stand_in_it() -> None:
+    """tabulate: three quotes in a string of a table made one piece of 2,000 lines, read anew for each variant."""
+    pieces = [
+        "FORMATS = {'wiki': \"''' bold\"}  # it's \"\"\" in a comment\n\n",
+        'def first():\n    """Says:\nx = 1\n\\""" and no more"""\n',
+        "@cached\ndef second():\n    return r'\\''\n",
+        "third = '''\nfourth = 4\n'''\n",
+    ]
+    assert [*statement_texts("".join(pieces))] == pieces

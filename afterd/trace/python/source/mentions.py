@@ -10,6 +10,7 @@ import ast
 import builtins
 import re
 import warnings
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -137,6 +138,13 @@ class Mentions:
         return self.defined.union(self.needed, imported, (use.name for use in self.unbound))
 
 
+_LITERAL = re.compile(
+    r"""#[^\n]*|(?P<long>\"{3}|'{3})(?:[^\\]|\\.)*?(?P=long)|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""",
+    re.DOTALL,
+)
+"""A comment or a string, in which quotes begin nothing; ``long``: one in three quotes, which may have several lines."""
+
+
 @lru_cache(maxsize=400)
 def mentions(text: bytes) -> Mentions:
     """Read a file; never raises for what is in it. A part of a range has most files of the whole, which were read.
@@ -228,13 +236,13 @@ def _pieces(text: str) -> Iterator[tuple[str, list[str]]]:
     """The statements of a file, each with what it is read by: a class by its members, each below the class's head, as
     most variants alter one method; a class whose constructor is made of its members, and all else, as a whole.
     """
-    for statement in _statements(text):
+    for statement in statement_texts(text):
         header = _CLASS.match(statement)
         indentation = _INDENTATION.search(statement, header.end()) if header else None
         if header is None or indentation is None or _OF_FIELDS.search(header[0]):
             yield statement, [statement]
             continue
-        members = _statements(statement[header.end() :], indentation[0])
+        members = statement_texts(statement[header.end() :], indentation[0])
         yield statement, [header[0] + member for member in members]
 
 
@@ -256,17 +264,20 @@ def _parts(text: str) -> Iterator[_Part]:
             yield replace(member, own=replace(member.own, now=member.own.now | further))
 
 
-def _statements(text: str, indentation: str = "") -> Iterator[str]:
+def statement_texts(text: str, indentation: str = "") -> Iterator[str]:
     """A file cut where a line begins at the margin, outside strings and below no decorator; or a
     class's body, with its indentation.
 
     A part that does not parse belies the cut.
     """
     starts = [match.end() for match in _margin(indentation).finditer(text)]
+    strings = [match.span() for match in _LITERAL.finditer(text) if match["long"]]
+    begins = [begin for begin, _ in strings]
     begun = ""
     for start, end in pairwise([*starts, len(text) + len(indentation)]):
         begun += text[start - len(indentation) : end - len(indentation)]
-        in_string = any(begun.count(quotes) % 2 for quotes in ('"""', "'''"))
+        before = bisect_left(begins, end - len(indentation)) - 1
+        in_string = before >= 0 and strings[before][1] > end - len(indentation)
         if text[start] != "@" and not in_string:
             yield begun
             begun = ""
