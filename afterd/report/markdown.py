@@ -106,9 +106,9 @@ def _item(step: Told, permalink: Permalink) -> str:
     where = _linked_label(
         code_span(clipped_text(step.place, REPORT.page_name)), step.file, step.line, permalink
     )
-    parts = [f"1. {where} {code_span(clipped_text(step.text, REPORT.page_name))}"]
+    parts = [f"1. {where} {_statement(step.text)}"]
     if step.change:
-        was = f", was {code_span(step.was)}" if step.was else ""
+        was = f", was {_statement(step.was)}" if step.was else ""
         parts.append(f" ({code_span(step.change)}{was})")
     if step.whose:
         parts.append(f" by {code_span(step.whose)}")
@@ -153,9 +153,8 @@ def _predicate(node: CauseNode, went: str) -> str:
 
 def _step(step: TreeStep | int, permalink: Permalink) -> str:
     if isinstance(step, int):
-        return f"- {step} more steps"
-    parts = [_where(step.file, step.line, permalink)]
-    parts.append(code_span(clipped_text(step.text.strip(), REPORT.page_name)))
+        return f"- {step} more step{'s' if step > 1 else ''}"
+    parts = [_where(step.file, step.line, permalink), _statement(step.text.strip())]
     if step.observed:
         parts.append("had " + code_span(clipped_text(step.observed, REPORT.page_name)))
     if step.green:
@@ -197,6 +196,11 @@ def costs_block(explanation: Explanation) -> str:
         for note in (*explanation.remarks, *explanation.notes)[: REPORT.ranked]
     ]
     return "\n".join([*notes, *([""] if notes else []), as_markdown(measure(explanation)), ""])
+
+
+def _statement(text: str) -> str:
+    """A statement; of a table that is one of a thousand entries no more than says which it is."""
+    return code_span(clipped_text(text, REPORT.statement))
 
 
 def _where(file: str, line: int, permalink: Permalink) -> str:
