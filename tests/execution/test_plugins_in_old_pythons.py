@@ -6,17 +6,16 @@ Twine's range was called red at both ends under 3.8: the plugin added two dicts,
 from __future__ import annotations
 
 import ast
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from older_pythons import OLDEST, older_pythons
 
 import afterd.trace.python
 from afterd.execution.runners import namespaces, plugins
 from afterd.trace.python.stage.runner import OLDER_PYTHON, stage
 
-OLDEST = (3, 6)
 PLUGINS = sorted(Path(str(plugins.__file__)).parent.glob("afterd_*.py"))
 NAMESPACES = Path(str(namespaces.__file__)).with_name("sitecustomize.py")
 STARTED = Path(str(afterd.trace.python.__file__)).parent / "record" / "sitecustomize_start.py"
@@ -28,16 +27,6 @@ NEWER_NAMES = {
     "frozenset",
     "type",
 }  # of which there are no parts before 3.9
-
-
-def older_pythons(before: int = 10) -> list[str]:
-    """The interpreters before 3.10, or an older one, that this machine has."""
-    minors = range(OLDEST[1], before)
-    named = [shutil.which(f"python3.{minor}") for minor in minors]
-    versions = Path.home() / ".pyenv" / "versions"
-    kept = [each for minor in minors for each in versions.glob(f"3.{minor}.*/bin/python")]
-    found = [each for each in named if each and "shims" not in each]  # those of pyenv start none
-    return [*found, *map(str, kept)]
 
 
 @pytest.mark.parametrize("plugin", [*PLUGINS, NAMESPACES, STARTED], ids=lambda path: path.stem)
@@ -68,11 +57,11 @@ def test_they_are_imported_and_describe_a_failure_in_older_pythons(
 
 
 @pytest.mark.parametrize(
-    "python", older_pythons(before=9) or [""], ids=lambda python: python or "none"
+    "python", older_pythons(before=8) or [""], ids=lambda python: python or "none"
 )
 def test_a_python_that_is_too_old_is_not_traced_and_says_so(tmp_path: Path, python: str) -> None:
     if not python:
-        pytest.skip("no Python before 3.9 is on this machine")
+        pytest.skip("no Python before 3.8 is on this machine")
     settings = tmp_path / "out" / "settings.json"
     settings.parent.mkdir()
     settings.write_text("{}")

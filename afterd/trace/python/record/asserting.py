@@ -12,12 +12,15 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .importing import Territory
 
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 REWRITE = "_pytest.assertion.rewrite"
-Compile = Callable[[bytes, str, Callable[[ast.Module, bytes], None]], CodeType]
+Compile: TypeAlias = "Callable[[bytes, str, Callable[[ast.Module, bytes], None]], CodeType]"
 
 
 def take_over_rewriting(territory: Territory, compile_module: Compile) -> None:
@@ -57,7 +60,7 @@ def _finds_nothing(self: object, name: str, path: object = None) -> None:  # as 
     """The answer of a hook that leaves a module to the next one."""
 
 
-Place = tuple[int, int]  # line and column
+Place: TypeAlias = "tuple[int, int]"  # line and column
 
 
 def _ends_of_asserts(tree: ast.Module) -> dict[Place, Place]:

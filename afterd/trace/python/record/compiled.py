@@ -11,14 +11,19 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import CodeType
+from typing import TYPE_CHECKING
 
 from .importing import Territory
 from .instrument import Instrumenter
 from .replacing import Replacement
 from .rows import fingerprint
+from .slices import unwrap_slices, wrap_slices
 from .tree import NumberedTree
 
-Rewrite = Callable[[ast.Module, bytes], None]  # pytest's assertion rewriting
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+Rewrite: TypeAlias = "Callable[[ast.Module, bytes], None]"  # pytest's assertion rewriting
 
 
 class Compiler:
@@ -69,11 +74,13 @@ class Compiler:
         tree = ast.parse(source, filename)
         if rewrite is not None:
             rewrite(tree, source)
+        unwrap_slices(tree)
         try:
             numbered = NumberedTree(tree)
             exported, lines = numbered.export(), numbered.lines()
             replaced = -1 if self.replaced is None else self.replaced.site
             instrumented = Instrumenter(numbered, module, replaced).run()
+            wrap_slices(instrumented)
             code = compile(instrumented, filename, "exec", dont_inherit=True)
         except (RecursionError, ValueError) as error:
             self.refused[self.territory.path(filename)] = str(error)

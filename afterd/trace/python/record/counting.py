@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import calls
 from .recorder import silent_functions
 
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 Anything = Any  # a value of the traced program
-Counts = dict[int, int]
+Counts: TypeAlias = "dict[int, int]"
 
 _WITH_A_TRUTH = frozenset({bool, int, str, float, list, dict, tuple, set, type(None), bytes})
 TRUTH_BITS = 2  # counts are kept by site << 2 | (0: executed, 1: true, 2: false)

@@ -27,11 +27,14 @@ from types import (
     MethodType,
     ModuleType,
 )
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 Anything = Any  # a value of the traced program
 
-Description = tuple[Any, ...]
+Description: TypeAlias = "tuple[Any, ...]"
 Recorded = Any  # None, bool, int, float, str, bytes or a Description
 
 LONG = 400  # characters of a string that are kept as they are
@@ -111,7 +114,7 @@ class Describer:
         return [*found, CUT] if kind.__len__(value) > ITEMS else found
 
 
-Reader = Callable[[Describer, Any, int, int], Recorded]
+Reader: TypeAlias = "Callable[[Describer, Any, int, int], Recorded]"
 
 
 def _reader(kind: type) -> Reader | None:
@@ -141,7 +144,7 @@ def _is_value(kind: type) -> bool:
     return vars(sys.modules[module]).get(name) is kind if module in sys.modules else False
 
 
-Content = Callable[[Describer, Any, int], Recorded]
+Content: TypeAlias = "Callable[[Describer, Any, int], Recorded]"
 
 
 def _with_content(content: Content) -> Reader:

@@ -35,7 +35,7 @@ class ExpressionInstrumenter(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> ast.expr:
         """The instrumented expression."""
         result = super().visit(node)
-        assert isinstance(result, ast.expr)
+        assert isinstance(result, (ast.expr, ast.Slice))  # which is none in Python 3.8
         return result
 
     def generic_visit(self, node: ast.AST) -> ast.AST:

@@ -12,15 +12,18 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .awaited import awaited, qualified_name
 from .doctests import raised_by_doctest, told_by_doctest
 
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 Anything = Any  # a value of the traced program
 
-Failure = dict[str, Any]
-Report = Callable[[Failure], None]
+Failure: TypeAlias = "dict[str, Any]"
+Report: TypeAlias = "Callable[[Failure], None]"
 
 HANG = "Hang"
 _LAUNCHER = str(Path(__file__).with_name("script.py"))

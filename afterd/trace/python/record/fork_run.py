@@ -34,6 +34,7 @@ from typing import NoReturn
 
 from .importing import OwnFinder, OwnLoader, Territory
 from .preloading import is_own
+from .reaping import exit_code
 from .recorded_fork import Recorded, begin_recording
 from .rewriting import Rewritten, is_rewritten
 
@@ -138,7 +139,7 @@ def execute(
 def _await_as_a_shell(child: int) -> None:
     """In the parent: end as a shell ends after its command. In the child nothing."""
     if child:
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        status = exit_code(os.waitpid(child, 0)[1])
         os._exit(status if status >= 0 else 128 - status)
 
 

@@ -9,9 +9,12 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-Compile = Callable[[bytes, str], CodeType]
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+Compile: TypeAlias = "Callable[[bytes, str], CodeType]"
 
 NEVER = {"site-packages", "dist-packages", ".venv", "venv", ".tox", ".nox", "node_modules"}
 

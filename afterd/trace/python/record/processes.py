@@ -12,12 +12,15 @@ from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .settings import VARIABLE
 
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 Anything = Any  # passed on as it is
-Started = Callable[[int], None]
+Started: TypeAlias = "Callable[[int], None]"
 
 _FORKING = ("fork", "forkpty", "posix_spawn", "posix_spawnp")
 """Functions of ``os`` that give the number of the process that they started, alone or first in a tuple."""

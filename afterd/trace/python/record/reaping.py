@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 _SUBREAPER = 36  # prctl's number
+_PIDFD_OPEN = 434  # the system call's number, on every processor
 
 
 def become_reaper() -> None:
@@ -27,6 +28,24 @@ def sweep() -> None:
             for orphan in children():
                 os.kill(orphan, signal.SIGKILL)
             time.sleep(0.001)
+
+
+def ending_of(child: int) -> int:
+    """A descriptor that can be read once a child has ended; Python 3.8 has no ``os.pidfd_open``."""
+    opened = getattr(os, "pidfd_open", None)
+    if opened is not None:
+        return int(opened(child))
+    found = int(ctypes.CDLL(None, use_errno=True).syscall(_PIDFD_OPEN, child, 0))
+    if found < 0:
+        raise OSError(ctypes.get_errno(), "pidfd_open")
+    return found
+
+
+def exit_code(status: int) -> int:
+    """What ``os.waitpid`` told, as an exit status, or less than 0 for the signal that ended it (Python 3.8 has no
+    ``os.waitstatus_to_exitcode``).
+    """
+    return os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
 
 
 def children() -> list[int]:

@@ -44,7 +44,7 @@ class Settings:
     def read(cls, path: Path) -> Settings:
         """The settings file at ``path``."""
         fields = json.loads(path.read_text(encoding="utf-8"))
-        fields |= {name: tuple(fields[name]) for name in ("excluded", "beside")}
+        fields.update({name: tuple(fields[name]) for name in ("excluded", "beside")})
         if fields["replaced"] is not None:
             fields["replaced"] = Replacement(**fields["replaced"])
         return cls(**fields)

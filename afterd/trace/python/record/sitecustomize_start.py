@@ -14,7 +14,7 @@ from pathlib import Path
 _here = str(Path(__file__).parent)
 
 _settings = os.environ.get("AFTERD_TRACE")
-_traces = sys.version_info >= (3, 9)
+_traces = sys.version_info >= (3, 8)
 _start = import_module("afterd_runtime.start") if _traces else None  # stands beside this file
 sys.path[:] = [entry for entry in sys.path if entry != _here]
 if _start is not None:

@@ -55,8 +55,7 @@ def _is_own_script(settings: Settings) -> bool:
         return False
     script = Path(started[position]).resolve()
     return script.suffix == ".py" and (
-        script.is_relative_to(Path(settings.tree).resolve())
-        or str(script.parent) in settings.beside
+        Path(settings.tree).resolve() in script.parents or str(script.parent) in settings.beside
     )
 
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import ast
 from array import array
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from .rows import MAX_NODES
 from .scopes import ScopeBuilder
 
-Exported = list[Any]  # JSON: the recursive type is not worth its length here
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+Exported: TypeAlias = "list[Any]"  # JSON: the recursive type is not worth its length here
 
 _UNNUMBERED = (
     ast.expr_context,
@@ -110,9 +113,14 @@ def _column(node: ast.AST, attribute: str) -> int:
     return 0 if offset is None else int(offset) + 1
 
 
-_NAME_FIELDS = {"Name": "id", "arg": "arg"} | dict.fromkeys(
-    ("FunctionDef", "AsyncFunctionDef", "ClassDef", "ExceptHandler", "MatchAs", "MatchStar"), "name"
-)
+_NAME_FIELDS = {
+    "Name": "id",
+    "arg": "arg",
+    **dict.fromkeys(
+        ("FunctionDef", "AsyncFunctionDef", "ClassDef", "ExceptHandler", "MatchAs", "MatchStar"),
+        "name",
+    ),
+}
 """Where nodes have the name that they bind; some are newer than the oldest Python that is recorded."""
 
 

@@ -25,7 +25,7 @@ from typing import Any
 from .fork_run import CodeCache, Program, Run, execute
 from .importing import Territory
 from .preloading import Preloading
-from .reaping import become_reaper, sweep
+from .reaping import become_reaper, ending_of, exit_code, sweep
 from .recorded_fork import Recorded
 from .rewriting import Rewritten
 
@@ -98,7 +98,7 @@ def _ended_fork(child: int, run: Run) -> dict[str, Any]:
     _kill_group(child)
     sweep()
     return {
-        "status": os.waitstatus_to_exitcode(status),
+        "status": exit_code(status),
         "ended": ended,
         "cpu": cpu,
         "inner": _inner_seconds(run.directory),
@@ -110,7 +110,7 @@ def _wait(child: int, run: Run) -> tuple[int, str, float]:
     seconds of processor time that it used.
     """
     deadline = time.monotonic() + run.timeout
-    pidfd = os.pidfd_open(child)
+    pidfd = ending_of(child)
     ended = ""
     try:
         while not ended:

@@ -247,7 +247,7 @@ def _nothing_recorded(request: PythonTraceRequest, out: Path, ending: str) -> st
     if noted.exists():
         version = noted.read_text(encoding="utf-8")
         return (
-            f"Nothing was traced: the command {command!r} starts Python {version}, and runs are recorded by Python 3.9"
+            f"Nothing was traced: the command {command!r} starts Python {version}, and runs are recorded by Python 3.8"
             " and newer alone."
         )
     return f"Nothing was traced: the command {command!r} {ending} and no Python process of it wrote a trace."
