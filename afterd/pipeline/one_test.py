@@ -22,7 +22,11 @@ from afterd.pipeline.last_green import last_green, red_for_want
 from afterd.pipeline.later_beginning import LaterBeginning, later_beginning
 from afterd.pipeline.merge_sides import with_both_sides
 from afterd.pipeline.older_tests import SettledEnds, settled_ends
-from afterd.pipeline.own_script import range_with_own_script, with_own_script
+from afterd.pipeline.own_script import (
+    range_of_lone_script,
+    range_with_own_script,
+    with_own_script,
+)
 from afterd.pipeline.red_behind import may_be_red_behind
 from afterd.pipeline.red_otherwise import (
     lack_sentence,
@@ -113,6 +117,7 @@ def _explained_failure(
         found = confirm(oracle, one.everything, times, prior, remembers=halved, puts_off=off)
         return oracle, found
 
+    wanted = range_of_lone_script(wanted, case.workspace.rules)
     with case.workspace.clock.during(Phase.CONFIRM), reading_ahead(_NEXT):
         try:
             ends = settled_ends(wanted, case.test, asking, confirming)

@@ -34,6 +34,17 @@ def range_with_own_script(wanted: Range, rules: FileRules) -> Range | None:
     return taking_part(wanted, own, FileKind.SOURCE)
 
 
+def range_of_lone_script(wanted: Range, rules: FileRules) -> Range:
+    """The range, in which the script is the program where nothing else of the program changed: what is asked is what
+    changed in it.
+    """
+    return (None if _changes_beside(wanted) else range_with_own_script(wanted, rules)) or wanted
+
+
+def _changes_beside(wanted: Range) -> bool:
+    return any(change.kind is FileKind.SOURCE for change in wanted.changes.live)
+
+
 def with_own_script(
     ends: SettledEnds, rules: FileRules, asking: Asking, confirming: Confirming
 ) -> SettledEnds:
@@ -49,6 +60,5 @@ def with_own_script(
     oracle, confirmation = confirming(both)
     if confirmation.ends is not Ends.CONFIRMED:
         return ends
-    beside = any(change.kind is FileKind.SOURCE for change in wanted.changes.live)
-    note = _SEARCHED.format(rules.script) if beside else ""
+    note = _SEARCHED.format(rules.script) if _changes_beside(wanted) else ""
     return SettledEnds(both, oracle, confirmation, note)

@@ -151,3 +151,16 @@ def test_commits_of_a_range_are_asked_with_one_text_of_the_script(tmp_path: Path
     assert found.status is Status.EXPLAINED
     [change] = found.root
     assert "print(4)" in change.patch
+
+
+def test_a_script_that_alone_changed_is_the_program_from_the_start(tmp_path: Path) -> None:
+    """The good version was run with the bad one's text first, which could only be red."""
+    path = repository(
+        tmp_path / "r",
+        {"calc.py": "print(1)\n", "README": "of old\n"},
+        {"calc.py": "print(1 // 0)\n", "README": "of today\n"},
+    )
+    done = afterd("explain", "HEAD~1..HEAD", "--test", f"{PYTHON} calc.py", cwd=path)
+    assert done.status == 0, done.out + done.err
+    assert "trying the good version with its own" not in done.err
+    assert "calc.py:1" in done.out
