@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -86,10 +86,16 @@ class Budget:
     seconds: float | None = None
     runs: int | None = None
 
-    def without(self, seconds: float) -> Budget:
-        """What is left of it after so many seconds."""
-        left = None if self.seconds is None else max(0.0, self.seconds - seconds)
-        return replace(self, seconds=left)
+    def without(self, seconds: float, runs: int = 0) -> Budget:
+        """What is left of it after so many seconds and runs."""
+        left_seconds = None if self.seconds is None else max(0.0, self.seconds - seconds)
+        left_runs = None if self.runs is None else max(0, self.runs - runs)
+        return Budget(left_seconds, left_runs)
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing is left of the seconds, or of the runs."""
+        return any(left is not None and left <= 0 for left in (self.seconds, self.runs))
 
     def __str__(self) -> str:
         parts = [f"{self.seconds:.10g}s"] if self.seconds is not None else []

@@ -19,7 +19,8 @@ def left_of(budget: Budget, reader: Reader, job: Job, test: str) -> Budget | Non
     What it spent on that test before it was killed is not taken off: it is counted again.
     """
     seconds, runs = spent_since(reader, 0.0, job.id, but_for=test)
-    return _rest(budget, seconds, runs)
+    left = budget.without(seconds, runs)
+    return None if left.is_spent else left
 
 
 def pause(settings: Settings, reader: Reader, clock: Callable[[], float] = time.time) -> str:
@@ -30,14 +31,6 @@ def pause(settings: Settings, reader: Reader, clock: Callable[[], float] = time.
         if settings.quiet_hours.left(local.tm_hour * 60 + local.tm_min):
             return f"quiet hours ({settings.quiet_hours})"
     seconds, runs = spent_since(reader, now - DAY)
-    if _rest(settings.day_budget, seconds, runs) is None:
+    if settings.day_budget.without(seconds, runs).is_spent:
         return f"the budget of 24 hours ({settings.day_budget}) is spent"
     return ""
-
-
-def _rest(budget: Budget, seconds: float, runs: int) -> Budget | None:
-    left_seconds = None if budget.seconds is None else budget.seconds - seconds
-    left_runs = None if budget.runs is None else budget.runs - runs
-    if any(left is not None and left <= 0 for left in (left_seconds, left_runs)):
-        return None
-    return Budget(left_seconds, left_runs)

@@ -51,13 +51,9 @@ def told_by_test(outcome: Outcome) -> Failure | None:
 
 def budget_left(case: Case, found: Explanation) -> Budget | None:
     """What of the budget an answer has left; None: nothing."""
-    seconds, runs = case.settings.budget.seconds, case.settings.budget.runs
-    if seconds is not None:
-        seconds -= time.monotonic() - case.began
-    if runs is not None:
-        runs -= found.runs.tests
-    spent = (seconds is not None and seconds <= 0) or (runs is not None and runs <= 0)
-    return None if spent else Budget(seconds, runs)
+    spent = time.monotonic() - case.began
+    left = case.settings.budget.without(spent, found.runs.tests)
+    return None if left.is_spent else left
 
 
 def try_only_change(wanted: Range, oracle: Oracle) -> None:
