@@ -38,11 +38,8 @@ def range_of_lone_script(wanted: Range, rules: FileRules) -> Range:
     """The range, in which the script is the program where nothing else of the program changed: what is asked is what
     changed in it.
     """
-    return (None if _changes_beside(wanted) else range_with_own_script(wanted, rules)) or wanted
-
-
-def _changes_beside(wanted: Range) -> bool:
-    return any(change.kind is FileKind.SOURCE for change in wanted.changes.live)
+    beside = any(change.kind is FileKind.SOURCE for change in wanted.changes.live)
+    return (None if beside else range_with_own_script(wanted, rules)) or wanted
 
 
 def with_own_script(
@@ -60,5 +57,4 @@ def with_own_script(
     oracle, confirmation = confirming(both)
     if confirmation.ends is not Ends.CONFIRMED:
         return ends
-    note = _SEARCHED.format(rules.script) if _changes_beside(wanted) else ""
-    return SettledEnds(both, oracle, confirmation, note)
+    return SettledEnds(both, oracle, confirmation, _SEARCHED.format(rules.script))
