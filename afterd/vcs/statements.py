@@ -138,9 +138,13 @@ class _BracedLayout:
         return self._last in {"++", "--"} or self._last[-1] not in _CONTINUES
 
 
-_PYTHON = re.compile(
+PYTHON_TEXT = (
     r"""(?P<string>"{3}(?:\\.|[^\\])*?"{3}|'{3}(?:\\.|[^\\])*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')"""
-    r"|\#[^\n]*|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<joined>\\\r?\n)",
+    r"|\#[^\n]*"
+)
+"""A string of Python, or a comment: nothing in them begins or ends anything else. Dots match line ends, too."""
+_PYTHON = re.compile(
+    PYTHON_TEXT + r"|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<joined>\\\r?\n)",
     re.DOTALL,
 )
 """What keeps a logical line of Python from ending with its physical one, and comments, in which nothing does."""

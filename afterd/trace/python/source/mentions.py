@@ -33,6 +33,7 @@ from afterd.trace.python.source.scoping import NOTHING_NAMED, Names, Use, names_
 from afterd.trace.python.source.statements import Place, Places
 from afterd.trace.python.source.syntax import nodes_below
 from afterd.trace.python.source.tuples import Values, returned_tuples, unpacked_calls
+from afterd.vcs.statements import PYTHON_TEXT
 
 _CLASS = re.compile(r"(?:@.*\n)*class\b.*:[ \t]*(?:#.*)?\n")
 _OF_FIELDS = re.compile(r"\b(?:NamedTuple|dataclass)\b")  # all members say what it is called with
@@ -138,11 +139,8 @@ class Mentions:
         return self.defined.union(self.needed, imported, (use.name for use in self.unbound))
 
 
-_LITERAL = re.compile(
-    r"""#[^\n]*|(?P<long>\"{3}|'{3})(?:[^\\]|\\.)*?(?P=long)|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""",
-    re.DOTALL,
-)
-"""A comment or a string, in which quotes begin nothing; ``long``: one in three quotes, which may have several lines."""
+_TEXT = re.compile(PYTHON_TEXT, re.DOTALL)
+_LONG = ('"""', "'''")  # how a string begins that may have several lines
 
 
 @lru_cache(maxsize=400)
@@ -271,13 +269,14 @@ def statement_texts(text: str, indentation: str = "") -> Iterator[str]:
     A part that does not parse belies the cut.
     """
     starts = [match.end() for match in _margin(indentation).finditer(text)]
-    strings = [match.span() for match in _LITERAL.finditer(text) if match["long"]]
+    strings = [match.span() for match in _TEXT.finditer(text) if match[0].startswith(_LONG)]
     begins = [begin for begin, _ in strings]
     begun = ""
     for start, end in pairwise([*starts, len(text) + len(indentation)]):
-        begun += text[start - len(indentation) : end - len(indentation)]
-        before = bisect_left(begins, end - len(indentation)) - 1
-        in_string = before >= 0 and strings[before][1] > end - len(indentation)
+        cut = end - len(indentation)
+        begun += text[start - len(indentation) : cut]
+        before = bisect_left(begins, cut) - 1
+        in_string = before >= 0 and strings[before][1] > cut
         if text[start] != "@" and not in_string:
             yield begun
             begun = ""
