@@ -9,6 +9,10 @@ OLDEST = (3, 6)
 """Nothing that runs in a tested project's own Python is newer."""
 
 
+GENERIC = frozenset({"dict", "list", "tuple", "set", "frozenset", "type"})
+"""Types of which there are no parts before 3.9."""
+
+
 def older_pythons(before: int = 10, since: int = OLDEST[1]) -> list[str]:
     """The interpreters before 3.10, or an older one, that this machine has, from 3.``since`` on."""
     minors = range(since, before)
